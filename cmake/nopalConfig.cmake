@@ -1,5 +1,5 @@
 # find_package(nopal): the shared library if there is one here, else the static one. COMPONENTS shared, or static, takes that one; another
-# component is a companion that is a library of its own, such as mpi.
+# component is a companion that is a library of its own, such as mpi. Where nopal_mpi_FOUND is false, nopal_mpi_NOT_FOUND_MESSAGE says why.
 
 set(nopal_wanted shared static)
 set(nopal_components ${nopal_FIND_COMPONENTS})
@@ -38,18 +38,23 @@ else()
     set(nopal_components "")
   endif()
   foreach(nopal_component IN LISTS nopal_components)
+    unset(nopal_${nopal_component}_NOT_FOUND_MESSAGE)
     if(NOT TARGET nopal::${nopal_component})
       include("${CMAKE_CURRENT_LIST_DIR}/nopal-${nopal_found}-${nopal_component}.cmake" OPTIONAL)
     endif()
     if(TARGET nopal::${nopal_component})
       set(nopal_${nopal_component}_FOUND ON)
+      unset(nopal_${nopal_component}_NOT_FOUND_MESSAGE)
       continue()
     endif()
     set(nopal_${nopal_component}_FOUND OFF)
+    if(NOT DEFINED nopal_${nopal_component}_NOT_FOUND_MESSAGE)
+      set(nopal_${nopal_component}_NOT_FOUND_MESSAGE
+        "nopal has no component ${nopal_component}: say shared, static, nothing, or a companion with which the ${nopal_found} library was installed")
+    endif()
     if(nopal_FIND_REQUIRED_${nopal_component} AND (nopal_FOUND OR NOT DEFINED nopal_FOUND))  # else its file has said what it lacks
       set(nopal_FOUND OFF)
-      set(nopal_NOT_FOUND_MESSAGE
-        "nopal has no component ${nopal_component}: say shared, static, nothing, or a companion with which the ${nopal_found} library was installed")
+      set(nopal_NOT_FOUND_MESSAGE "${nopal_${nopal_component}_NOT_FOUND_MESSAGE}")
     endif()
   endforeach()
 endif()

@@ -39,7 +39,7 @@ struct typed_blocking_call : blocking_call {
         result r = std::invoke(static_cast<F&&>(f));
         value.emplace(std::addressof(r));
       } else {
-        value.emplace(std::invoke(static_cast<F&&>(f)));
+        eventually_access::make(value, [this]() -> result { return std::invoke(static_cast<F&&>(f)); });
       }
     } catch (...) {
       thrown = caught();

@@ -6,6 +6,7 @@
 #include "nopal/core/compiler/config.hpp"
 
 #include <memory>
+#include <new>
 #include <type_traits>
 #include <utility>
 
@@ -62,8 +63,29 @@ class eventually {
 };
 
 namespace core {
-/// For tasks, which store some results without emplace.
+/// What a T is made of, if `x` is what is given for it. Of another T, but for one that may be moved from, it is the copy that
+/// std::copyable asks for, from a constant. Else a constructor that takes anything, a `template <class U> T(U&&)`, would win, and make
+/// something else: for an element that is no constant, and for a constant that a function returns by value.
+template <class T, class X>
+NOPAL_INLINE constexpr decltype(auto) source_of(X&& x) noexcept {
+  constexpr bool is_moved = !std::is_lvalue_reference_v<X> && !std::is_const_v<X>;
+  if constexpr (!is_moved && std::is_same_v<std::remove_cvref_t<X>, std::remove_cv_t<T>> && std::is_copy_constructible_v<T>) {
+    return std::as_const(x);
+  } else {
+    return static_cast<X&&>(x);
+  }
+}
+
+/// For tasks and jobs, which store some results without emplace.
 struct eventually_access {
+  /// The value becomes what f() returns, whatever a T makes of others: if that is a T, const or not, it is this object, and none is moved.
+  /// Throws what f and the constructor throw.
+  template <class T, class F>
+  static void make(eventually<T>& e, F&& f) {
+    if constexpr (!std::is_trivially_destructible_v<T>) empty(e);
+    ::new (static_cast<void*>(std::addressof(e.value_))) T(std::forward<F>(f)());
+    e.full_ = true;
+  }
   /// The value is stored by other means, or will be.
   template <class T>
     requires std::is_trivially_destructible_v<T>

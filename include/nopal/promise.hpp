@@ -134,7 +134,7 @@ class promise {
     static_assert(made, "nopal: promise::set_value makes the value from its argument, and cannot make it from this one.");
     if constexpr (made) {
       auto const s = state();
-      s->settle([&] { s->value_.emplace(static_cast<U&&>(v)); });
+      s->settle([&] { s->value_.emplace(core::source_of<T>(static_cast<U&&>(v))); });
     }
   }
   /// As above, for a reference.

@@ -7,9 +7,13 @@
 #include <atomic>
 #include <compare>
 #include <cstddef>
+#include <cstdint>
+#include <deque>
 #include <functional>
 #include <iterator>
+#include <memory_resource>
 #include <ranges>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -166,6 +170,124 @@ TEST(iterators, are_formed_only_within_what_is_rearranged) {
   });
 }
 
+// The smallest sorts merge two halves from both ends at once.
+TEST(iterators, are_formed_only_within_the_halves_of_a_small_merge) {
+  for (std::size_t n = 2; n <= 33; ++n) {
+    for (const std::uint64_t below : {1U, 3U, 1000U}) {
+      for (const int more : {0, 1000, -1000}) {
+        auto v = test::numbers<int>(n, below);
+        const auto half = v.begin() + static_cast<std::ptrdiff_t>(n / 2);
+        std::for_each(v.begin(), half, [more](int& x) { x += more; });
+        std::sort(v.begin(), half);
+        std::sort(half, v.end());
+        std::vector<int> out(n);
+        nopal::core::algorithms::merge_halves(guard(v).begin(), out.data(), n, std::less<>{});
+        std::ranges::sort(v);
+        EXPECT_TRUE(out == v) << n;
+        EXPECT_EQ(formed_outside.exchange(0), 0) << n << ' ' << below << ' ' << more;
+      }
+    }
+  }
+}
+
+/// A number whose moves may throw: it is sorted and merged in place.
+struct unsure {
+  unsure(int k) : key{k} {}  // NOLINT(google-explicit-constructor)
+  unsure(const unsure&) = default;
+  unsure(unsure&& o) noexcept(false) : key{o.key} {}
+  unsure& operator=(const unsure&) = default;
+  unsure& operator=(unsure&& o) noexcept(false) {
+    key = o.key;
+    return *this;
+  }
+  ~unsure() = default;
+  int key;
+  friend auto operator<=>(const unsure&, const unsure&) = default;
+};
+/// A number whose assignment may throw: it is sorted in a buffer, and comes back.
+struct half_sure {
+  half_sure(int k) : key{k} {}  // NOLINT(google-explicit-constructor)
+  half_sure(const half_sure&) = default;
+  half_sure(half_sure&& o) noexcept : key{o.key} {}
+  half_sure& operator=(const half_sure&) = default;
+  half_sure& operator=(half_sure&& o) noexcept(false) {
+    key = o.key;
+    return *this;
+  }
+  ~half_sure() = default;
+  int key;
+  friend auto operator<=>(const half_sure&, const half_sure&) = default;
+};
+namespace algorithms = nopal::core::algorithms;
+static_assert(!algorithms::is_relocatable<guarded<unsure>> && !algorithms::is_borrowable<guarded<unsure>>);
+static_assert(!algorithms::is_relocatable<guarded<half_sure>> && algorithms::is_borrowable<guarded<half_sure>>);
+
+/// Calls sort(range, less) and so on, of n numbers as T. `slowly`: comparisons take a microsecond or more.
+template <class T>
+void rearranges_within(std::size_t n, bool slowly) {
+  const auto numbers = test::numbers<int>(n, 100);
+  const std::vector<T> before(numbers.begin(), numbers.end());
+  const auto takes_long = [slowly] {
+    for (int k = 0; slowly && k < 1000; ++k) std::atomic_signal_fence(std::memory_order::seq_cst);
+  };
+  const auto less = [=](const T& x, const T& y) {
+    takes_long();
+    return x < y;
+  };
+  const auto third = [=](const T& x) {
+    takes_long();
+    return x.key % 3 == 0;
+  };
+  auto in_order = before;
+  std::ranges::sort(in_order);
+  auto divided = before;
+  std::ranges::stable_partition(divided, third);
+  auto v = before;
+  const auto a = guard(v);
+  const auto inside = [=](const char* what) { EXPECT_EQ(formed_outside.exchange(0), 0) << what << ", " << n << ' ' << slowly; };
+  nopal::sort(a, less);
+  EXPECT_TRUE(v == in_order);
+  inside("sort");
+  v = before;
+  nopal::stable_sort(a, less);
+  EXPECT_TRUE(v == in_order);
+  inside("stable_sort");
+  for (const std::size_t k : {std::size_t{0}, std::min<std::size_t>(n, 1), n / 3, n - n / 3, n}) {
+    v = before;
+    const auto middle = static_cast<std::ptrdiff_t>(k);
+    std::sort(v.begin(), v.begin() + middle);
+    std::sort(v.begin() + middle, v.end());
+    nopal::inplace_merge(a, a.begin() + middle, less);
+    EXPECT_TRUE(v == in_order);
+    v = in_order;
+    std::ranges::rotate(v, v.begin() + middle);
+    nopal::inplace_merge(a, a.end() - middle, less);
+    EXPECT_TRUE(v == in_order);
+    inside("inplace_merge");
+    v = before;
+    nopal::nth_element(a, a.begin() + middle, less);
+    nopal::partial_sort(a, a.begin() + middle, less);
+    EXPECT_TRUE(std::equal(v.begin(), v.begin() + middle, in_order.begin()));
+    inside("the first elements");
+  }
+  v = before;
+  nopal::stable_partition(a, third);
+  EXPECT_TRUE(v == divided);
+  nopal::partition(a, third);
+  inside("partitions");
+}
+TEST(iterators, are_formed_only_within_what_is_sorted_in_any_way) {
+  test::everywhere([] {
+    for (const std::size_t n : {0U, 1U, 2U, 3U, 5U, 21U, 33U, 200U, 5000U, 70'000U}) {
+      for (const bool slowly : {false, true}) {
+        if (slowly && n > 200) continue;
+        rearranges_within<unsure>(n, slowly);
+        rearranges_within<half_sure>(n, slowly);
+      }
+    }
+  });
+}
+
 /// A base. It moves as a number does; what is around it must notice nothing.
 struct base_part {
   explicit base_part(int k) : key{k} {}
@@ -276,6 +398,94 @@ TEST(iterators, that_give_bases_keep_all_elements) {
       EXPECT_TRUE(left == keys);
     });
   }
+}
+
+TEST(iterators, of_a_deque_of_strings_with_allocators) {
+  test::everywhere([] {
+    for (const std::size_t n : {2U, 40U, 3000U, 70'000U}) {
+      std::pmr::synchronized_pool_resource memory;
+      std::deque<std::pmr::string> strings;
+      std::deque<std::pmr::string> expected;
+      for (const int x : test::numbers<int>(n, 1000)) {
+        strings.emplace_back("as long as none that lies in the string " + std::to_string(x), &memory);
+        expected.push_back(strings.back());
+      }
+      std::ranges::sort(expected);
+      const auto before = strings;
+      nopal::stable_sort(strings);
+      EXPECT_TRUE(strings == expected);
+      std::ranges::rotate(strings, strings.begin() + static_cast<std::ptrdiff_t>(n / 3));
+      nopal::inplace_merge(strings, strings.end() - static_cast<std::ptrdiff_t>(n / 3));
+      EXPECT_TRUE(strings == expected);
+      strings = before;
+      nopal::stable_partition(strings, [](const auto& s) { return s.ends_with('0'); });
+      expected = before;
+      std::ranges::stable_partition(expected, [](const auto& s) { return s.ends_with('0'); });
+      EXPECT_TRUE(strings == expected);
+    }
+  });
+}
+
+/// Counts itself. Its assignment throws where it is told to.
+struct throws_when_assigned {
+  explicit throws_when_assigned(int k) : key{k} { ++alive; }
+  throws_when_assigned(throws_when_assigned&& o) noexcept : key{o.key} { ++alive; }
+  throws_when_assigned& operator=(throws_when_assigned&& o) noexcept(false) {
+    if (left.load() > 0 && --left == 0) throw test::thrown{0};
+    key = o.key;
+    return *this;
+  }
+  ~throws_when_assigned() { --alive; }
+  int key;
+  static inline std::atomic<int> alive{0};
+  static inline std::atomic<int> left{0};
+};
+TEST(iterators, of_elements_that_cannot_come_back_leave_as_many) {
+  using element = throws_when_assigned;
+  const auto tries = [](int n, int at, auto rearrange) {
+    {
+      std::deque<element> all;
+      for (const int x : test::numbers<int>(static_cast<std::size_t>(n), 1000)) all.emplace_back(x);
+      std::stable_sort(all.begin(), all.begin() + n / 2, [](const element& a, const element& b) { return a.key < b.key; });
+      std::stable_sort(all.begin() + n / 2, all.end(), [](const element& a, const element& b) { return a.key < b.key; });
+      element::left = at;
+      EXPECT_THROW(rearrange(all), test::thrown);
+      element::left = 0;
+      EXPECT_EQ(element::alive.load(), n);
+    }
+    EXPECT_EQ(element::alive.load(), 0);
+  };
+  test::everywhere([&] {
+    for (const int n : {100, 3000, 70'000}) {
+      for (const int at : {1, n / 2, n - n / 10}) {
+        tries(n, at, [](auto& all) { nopal::stable_sort(all, {}, &element::key); });
+        tries(n, at, [](auto& all) { nopal::stable_partition(all, is_third, &element::key); });
+        tries(n, (at + 1) / 2, [n](auto& all) { nopal::inplace_merge(all, all.begin() + n / 2, {}, &element::key); });
+      }
+    }
+  });
+}
+// If a comparison throws, all are in the range.
+TEST(iterators, of_elements_whose_assignment_may_throw_keep_all_of_them) {
+  test::everywhere([] {
+    for (const std::size_t n : {100U, 3000U, 70'000U}) {
+      for (const std::size_t at : {n / 2, 2 * n, 5 * n}) {
+        std::deque<std::pmr::string> strings;
+        for (const int x : test::numbers<int>(n, 1000)) strings.emplace_back(std::to_string(x));
+        auto expected = strings;
+        std::atomic<std::size_t> calls{0};
+        EXPECT_THROW(nopal::stable_sort(strings,
+                                        [&](const auto& a, const auto& b) {
+                                          if (calls++ == at) throw test::thrown{at};
+                                          return a < b;
+                                        }),
+                     test::thrown);
+        std::ranges::sort(strings);
+        std::ranges::sort(expected);
+        EXPECT_TRUE(strings == expected);
+      }
+    }
+  });
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-# Components of an installed nopal that need something. Where that is missing, nopal is found without an optional one, and for a required one
+# Components of an installed nopal that need something, or were not built where it was installed. Where that is missing, nopal is found without an optional one, and for a required one
 # the project is told what is missing. A search that fails leaves the project's variables as they were. PREFIX: the installed nopal, of which a
 # copy gets a component toy, which needs the package Absent, and the component execution.
 include("${CMAKE_CURRENT_LIST_DIR}/run.cmake")
@@ -11,6 +11,7 @@ set(nopal_kind static)
 if(EXISTS "${package}/nopal-shared.cmake")
   set(nopal_kind shared)
 endif()
+file(RELATIVE_PATH nopal_component_prefix "/${LIBDIR}/cmake/nopal" "/")
 set(nopal_component toy)
 set(nopal_component_needs "Absent 1.0 COMPONENTS part")
 set(nopal_component_package Absent)
@@ -23,6 +24,21 @@ foreach(component IN ITEMS toy execution)
   file(WRITE "${package}/nopal-${nopal_kind}-${component}-targets.cmake"
     "add_library(nopal::${component} INTERFACE IMPORTED)\ntarget_link_libraries(nopal::${component} INTERFACE nopal::nopal)\n")
 endforeach()
+# As mpi is installed by who has built nopal alone.
+set(nopal_component unbuilt)
+set(nopal_component_needs "")
+configure_file("${SOURCE}/cmake/nopal-component.cmake.in" "${package}/nopal-${nopal_kind}-unbuilt.cmake" @ONLY)
+file(WRITE "${WORK}/unbuilt/unbuilt.c" "int unbuilt;\n")
+file(WRITE "${WORK}/unbuilt/CMakeLists.txt" "cmake_minimum_required(VERSION 3.25)
+project(unbuilt LANGUAGES C)
+add_library(unbuilt STATIC unbuilt.c)
+install(TARGETS unbuilt EXPORT targets OPTIONAL ARCHIVE DESTINATION ${LIBDIR})
+install(EXPORT targets FILE nopal-${nopal_kind}-unbuilt-targets.cmake NAMESPACE nopal:: DESTINATION ${LIBDIR}/cmake/nopal)
+")
+set(unbuilt "${WORK}/prefix/${LIBDIR}/libunbuilt.a")
+run("${CMAKE_COMMAND}" -S "${WORK}/unbuilt" -B "${WORK}/build_unbuilt" -G "${GENERATOR}" "-DCMAKE_C_COMPILER=${CC}" -DCMAKE_BUILD_TYPE=Release
+  "-DCMAKE_INSTALL_PREFIX=${WORK}/prefix")
+run("${CMAKE_COMMAND}" --install "${WORK}/build_unbuilt")
 file(WRITE "${WORK}/modules/FindAbsent.cmake" "set(Absent_FOUND \${THERE_IS_ONE})\n")
 file(WRITE "${WORK}/stdexec/include/stdexec/execution.hpp" "")
 
@@ -43,6 +59,7 @@ endfunction()
 project("
 find_package(nopal REQUIRED OPTIONAL_COMPONENTS toy)
 must(nopal_FOUND AND TARGET nopal::nopal AND NOT nopal_toy_FOUND AND NOT TARGET nopal::toy)
+must(nopal_toy_NOT_FOUND_MESSAGE MATCHES Absent)
 find_package(nopal QUIET COMPONENTS toy)
 must(NOT nopal_FOUND AND nopal_NOT_FOUND_MESSAGE MATCHES Absent)
 set(CMAKE_MODULE_PATH \"${WORK}/modules\")
@@ -55,6 +72,21 @@ project("find_package(nopal REQUIRED COMPONENTS toy)\n")
 run_fails("Absent" ${configure})
 project("find_package(nopal REQUIRED COMPONENTS tox)\n")
 run_fails("nopal has no component tox" ${configure})
+
+project("
+find_package(nopal REQUIRED OPTIONAL_COMPONENTS unbuilt)
+must(nopal_FOUND AND TARGET nopal::nopal AND NOT nopal_unbuilt_FOUND AND NOT TARGET nopal::unbuilt)
+must(nopal_unbuilt_NOT_FOUND_MESSAGE MATCHES \"without the library of its component unbuilt: there is no ${unbuilt}\")
+find_package(nopal QUIET COMPONENTS unbuilt)
+must(NOT nopal_FOUND AND nopal_NOT_FOUND_MESSAGE STREQUAL nopal_unbuilt_NOT_FOUND_MESSAGE)
+file(WRITE \"${unbuilt}\" \"\")
+find_package(nopal REQUIRED COMPONENTS unbuilt)
+must(nopal_unbuilt_FOUND AND TARGET nopal::unbuilt)
+file(REMOVE \"${unbuilt}\")
+")
+run(${configure})
+project("find_package(nopal REQUIRED COMPONENTS unbuilt)\n")
+run_fails("without the library of its[ \n]+component unbuilt" ${configure})
 
 # The static library looks for hwloc by a module beside it.
 project("

@@ -211,6 +211,40 @@ TYPED_TEST(hostile_algorithms, scans) {
     });
   }
 }
+TYPED_TEST(hostile_algorithms, constants_that_functions_return) {
+  if constexpr (std::is_copy_constructible_v<TypeParam>) {
+    this->each([](auto& v, auto& l) {
+      using constant = TypeParam const;
+      auto const add = [](constant& a, constant& b) -> constant { return TypeParam::make(a.get() + b.get()); };
+      auto const made = [](constant& x) -> constant { return TypeParam::make(x.get()); };
+      auto const slowly_made = [](constant& x) -> constant {
+        for (int k = 0; k < 1000; ++k) std::atomic_signal_fence(std::memory_order::seq_cst);
+        return TypeParam::make(x.get());
+      };
+      long const sum = std::accumulate(l.begin(), l.end(), 0L);
+      auto const all = v | std::views::transform(made);
+      EXPECT_EQ(nopal::transform_reduce(v, TypeParam::make(0), add, made).get(), sum);
+      EXPECT_EQ(nopal::transform_reduce(v, TypeParam::make(0), add, slowly_made).get(), sum);
+      EXPECT_EQ(nopal::reduce(all, TypeParam::make(0), add).get(), sum);
+      auto const one_block = [](auto from, auto to, TypeParam so_far) -> constant {
+        for (; from != to; ++from) so_far = TypeParam::make(so_far.get() + from->get());
+        return so_far;
+      };
+      EXPECT_EQ(nopal::reduce_blocks(v, TypeParam::make(0), one_block, add).get(), sum);
+      EXPECT_EQ(nopal::max(all, less).get(), *std::ranges::max_element(l));
+      EXPECT_EQ(nopal::minmax(all, less).min.get(), *std::ranges::min_element(l));
+      auto out = TestFixture::values(v.size());
+      std::vector<long> sums(l.size());
+      std::inclusive_scan(l.begin(), l.end(), sums.begin());
+      nopal::inclusive_scan(all, out.begin(), add);
+      EXPECT_EQ(TestFixture::numbers_of(out), sums);
+      nopal::transform_inclusive_scan(v, out.begin(), add, made);
+      EXPECT_EQ(TestFixture::numbers_of(out), sums);
+      nopal::transform_inclusive_scan(v, out.begin(), add, slowly_made);
+      EXPECT_EQ(TestFixture::numbers_of(out), sums);
+    });
+  }
+}
 TYPED_TEST(hostile_algorithms, combinable) {
   auto const add = [](TypeParam const& a, TypeParam const& b) { return TypeParam::make(a.get() + b.get()); };
   auto const sums = [&](auto& local) {

@@ -148,6 +148,41 @@ TYPED_TEST(hostile_values, are_results_of_jobs) {
   EXPECT_EQ(nopal::with_stop(std::stop_token{}, [] { return T::make(12); }).get(), 12);
 }
 
+/// Made by functions that return a constant: no constructor but that of the class is a better match for one.
+template <class T>
+T const constant(long n) {  // NOLINT(readability-const-return-type): what is tried
+  return T::make(n);
+}
+template <class T>
+nopal::task<T> made_of_a_constant(long n) {
+  co_return constant<T>(n);
+}
+TYPED_TEST(hostile_values, are_constants_that_functions_return) {
+  using T = TypeParam;
+  EXPECT_EQ(this->pool_.run(constant<T>, 1).get(), 1);
+  EXPECT_EQ(this->pool_.submit(constant<T>, 2).get().get(), 2);
+  EXPECT_EQ(nopal::sync_wait([] { return constant<T>(3); }).get(), 3);
+  EXPECT_EQ(nopal::block_on([] { return constant<T>(4); }).get(), 4);
+  EXPECT_EQ(this->pool_.run([] { return nopal::block_on([] { return constant<T>(5); }).get(); }), 5);
+  EXPECT_EQ(nopal::with_stop(std::stop_token{}, [] { return constant<T>(6); }).get(), 6);
+  auto first = this->pool_.submit([] { return 7L; });
+  EXPECT_EQ(first.then(constant<T>).get().get(), 7);
+  EXPECT_EQ(this->pool_.submit(nopal::after(), constant<T>, 8).get().get(), 8);
+  nopal::shared_future<T> shared = this->pool_.submit(constant<T>, 9).share();
+  EXPECT_EQ(shared.get().get(), 9);
+  if constexpr (std::is_copy_constructible_v<T>) {
+    nopal::promise<T> p;
+    p.set_value(constant<T>(10));
+    EXPECT_EQ(p.get_future().get().get(), 10);
+    nopal::promise<T> of_a_variable;
+    auto variable = T::make(11);
+    of_a_variable.set_value(variable);
+    EXPECT_EQ(of_a_variable.get_future().get().get(), 11);
+    nopal::channel<T> ch{1};
+    ch.push(constant<T>(12));
+    EXPECT_EQ(popped(ch.pop()), 12);
+  }
+}
 /// A std::any can be made of anything: also of what the library has beside the result.
 TEST(results_that_hold_anything, are_what_the_function_returns) {
   nopal::pool pool{{.workers = 2}};
@@ -186,6 +221,38 @@ TYPED_TEST(hostile_values, go_to_slots) {
   slots<from_tasks<TypeParam>> s;
   this->pool_.run(into_slots<from_tasks<TypeParam>>, std::addressof(s));
   EXPECT_EQ(s.sum(), 654'321);
+}
+template <class T>
+nopal::task<T> copied_of_a_variable(T& from) {
+  co_return from;
+}
+template <class T>
+nopal::task<long> of_a_called_constant() {
+  co_return (co_await nopal::call(made<T const>, 5)).get();
+}
+template <class T>
+nopal::task<> constants_into_slots(slots<T>* s) {
+  co_await nopal::fork(std::addressof(s->in_place), made_of_a_constant<T>, 1);
+  co_await nopal::fork(std::addressof(s->of_a_variable), made_of_a_constant<T>, 2);
+  co_await nopal::fork(std::addressof(s->moved), made_of_a_constant<T>, 3);
+  co_await nopal::fork(std::addressof(s->perhaps), made_of_a_constant<T>, 4);
+  co_await nopal::fork(std::addressof(s->object), made_of_a_constant<T>, 5);
+  s->of_call.emplace(co_await nopal::call(made_of_a_constant<T>, 6));
+  co_await nopal::join;
+}
+TYPED_TEST(hostile_values, are_constants_that_tasks_return) {
+  using T = from_tasks<TypeParam>;
+  if constexpr (std::is_copy_constructible_v<T>) {
+    slots<T> s;
+    this->pool_.run(constants_into_slots<T>, std::addressof(s));
+    EXPECT_EQ(s.sum(), 654'321);
+    EXPECT_EQ(this->pool_.run(made_of_a_constant<T>, 1).get(), 1);
+    EXPECT_EQ(this->pool_.submit(made_of_a_constant<T>, 2).get().get(), 2);
+    auto variable = T::make(3);
+    EXPECT_EQ(this->pool_.run(copied_of_a_variable<T>, variable).get(), 3);
+    EXPECT_EQ(this->pool_.run(made<T const>, 4).get(), 4);
+    EXPECT_EQ(this->pool_.run(of_a_called_constant<T>), 5);
+  }
 }
 template <class T>
 nopal::task<long> of_awaited(nopal::pool& pool) {

@@ -143,6 +143,20 @@ void merge_halves(I first, std::size_t half, std::size_t n, const Less& less, bo
       }
       return algorithms::carry_in_parts(room.data(), first, n);
     }
+  } else if constexpr (is_borrowable<I>) {
+    const raw_buffer<std::iter_value_t<I>> buffer{2 * n, std::nothrow};
+    if (auto* const at = buffer.data(); at != nullptr) {
+      algorithms::carry_in_parts(first, at, n);
+      try {
+        const auto search = static_cast<std::size_t>(std::bit_width(std::min(half, n - half)));
+        algorithms::merge_runs(at, at + n, half, n, less,
+                               slow ? algorithms::slow_merge_parts(n, search, core::current()->pool().size()) : 0);
+      } catch (...) {
+        algorithms::carry_back(at + n, first, n);
+        throw;
+      }
+      return algorithms::carry_back(at + n, first, n);
+    }
   }
   merge_sort_in_place<I, Less>{less, slow}.merge(first, half, n - half);
 }

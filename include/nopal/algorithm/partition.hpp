@@ -67,7 +67,7 @@ void divide_stably(I first, const kept& stay) {
   const std::size_t n = stay.cut().n;
   if (stay.count() == 0 || stay.count() == n) return;
   const auto divide = [&] {
-    if constexpr (is_relocatable<I>) {
+    if constexpr (is_relocatable<I> || is_borrowable<I>) {
       const raw_buffer<std::iter_value_t<I>> room{n, std::nothrow};
       if (room.data() != nullptr) return algorithms::divide_in_room(first, stay, room.data());
     }

@@ -126,7 +126,7 @@ bool scan_kept(const I& first, std::size_t n, O out, Op& op, F& f, std::optional
   if (n > most_kept / sizeof(std::conditional_t<without_destructor, made, std::optional<made>>)) return false;
   // f of the first element, unless f is known to take so long that calling it twice costs more than keeping this.
   std::optional<made> begun;
-  const auto make = [&] { begun.emplace(std::invoke(f, *first)); };
+  const auto make = [&] { begun.emplace(core::source_of<made>(std::invoke(f, *first))); };
   if (!algorithms::turns_out<making<F, I>>(n, make, [](double ticks) { return ticks >= loop_tuning::worth_an_answer(); })) return false;
   const auto keep_and_scan = [&](const auto& keep, auto values) {
     const std::size_t known = begun ? 1 : 0;
@@ -140,7 +140,8 @@ bool scan_kept(const I& first, std::size_t n, O out, Op& op, F& f, std::optional
     const raw_buffer<made> kept{n, std::nothrow};
     if (kept.data() == nullptr) return false;
     made* const at = kept.data();
-    keep_and_scan([at](std::size_t k, auto&& m) { std::construct_at(at + k, static_cast<decltype(m)>(m)); }, static_cast<const made*>(at));
+    keep_and_scan([at](std::size_t k, auto&& m) { std::construct_at(at + k, core::source_of<made>(static_cast<decltype(m)>(m))); },
+                  static_cast<const made*>(at));
   } else {
     std::vector<std::optional<made>> kept;
     try {
@@ -149,7 +150,8 @@ bool scan_kept(const I& first, std::size_t n, O out, Op& op, F& f, std::optional
       return false;
     }
     const auto values = std::views::transform(std::views::all(kept), [](const std::optional<made>& m) -> const made& { return *m; });
-    keep_and_scan([&](std::size_t k, auto&& m) { kept[k].emplace(static_cast<decltype(m)>(m)); }, std::ranges::begin(values));
+    keep_and_scan([&](std::size_t k, auto&& m) { kept[k].emplace(core::source_of<made>(static_cast<decltype(m)>(m))); },
+                  std::ranges::begin(values));
   }
   return true;
 }

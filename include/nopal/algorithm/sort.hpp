@@ -80,6 +80,8 @@ void stable_sort_all(I first, std::size_t n, Comp& comp, Proj& proj) {
       if constexpr (is_relocatable<I>) {
         const raw_buffer<T> room{n, std::nothrow};
         if (room.data() != nullptr) return merge_sort<I, less_type>{less, slow, n}.sort(first, room.data(), n, false);
+      } else if constexpr (is_borrowable<I>) {
+        if (algorithms::sort_in_buffer(first, n, less, slow)) return;
       }
       merge_sort_in_place<I, less_type>{less, slow}.sort(first, n);
     };
@@ -306,7 +308,8 @@ inline constexpr core::algorithms::sort_function sort{};
 ///
 /// A merge sort with memory for as many elements again. Without that memory, or where moves may throw, it merges in place. Objects in
 /// contiguous memory may be destroyed and made again by moves; through other iterators elements are only moved and assigned, so they may be
-/// parts of larger objects. Whole numbers in ascending or descending order are sorted by their digits. All else is as for sort.
+/// parts of larger objects. There, where assignments alone may throw, it takes memory for twice as many; if one throws, elements are lost.
+/// Whole numbers in ascending or descending order are sorted by their digits. All else is as for sort.
 ///
 /// O(n log n) comparisons; O(log² n) span, with at most 64 parts of a merge at once. In place: O(n log² n) moves, O(n) span.
 inline constexpr core::algorithms::stable_sort_function stable_sort{};

@@ -10,13 +10,13 @@
 #include <exception>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <span>
 #include <type_traits>
 #include <utility>
 
 #include "nopal/core/base/fatal.hpp"
 #include "nopal/event_source.hpp"
+#include "nopal/eventually.hpp"
 #include "nopal/mpi/basics.hpp"
 
 namespace nopal::inline NOPAL_ABI::mpi {
@@ -112,7 +112,7 @@ std::invoke_result_t<F&> call(F&& f) {
   struct one {
     F& f;
     std::exception_ptr thrown;
-    std::optional<std::conditional_t<std::is_void_v<result>, char, result>> value;
+    eventually<std::conditional_t<std::is_void_v<result>, char, std::remove_cv_t<result>>> value;
   } mine{f, {}, {}};
   call_with(
       [](void* with) {
@@ -121,7 +121,7 @@ std::invoke_result_t<F&> call(F&& f) {
           if constexpr (std::is_void_v<result>) {
             std::invoke(m.f);
           } else {
-            m.value.emplace(std::invoke(m.f));
+            core::eventually_access::make(m.value, [&]() -> result { return std::invoke(m.f); });
           }
         } catch (...) {
           m.thrown = core::caught();

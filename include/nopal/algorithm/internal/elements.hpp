@@ -106,6 +106,10 @@ template <class I, class T = std::iter_value_t<I>>
 inline constexpr bool is_relocatable = std::is_nothrow_move_constructible_v<T> && std::is_nothrow_destructible_v<T> &&
                                        (std::is_pointer_v<I> || std::is_nothrow_assignable_v<std::iter_reference_t<I>, T>);
 
+/// As is_relocatable, but to come back may fail: as by the assignment of a std::pmr::string, whose memory may be another one's.
+template <class I, class T = std::iter_value_t<I>>
+inline constexpr bool is_borrowable = !is_relocatable<I> && std::is_nothrow_move_constructible_v<T> && std::is_nothrow_destructible_v<T>;
+
 /// Moves an element to another place: from a range to a buffer, or back. Of pointers, `from` has no object afterwards and `to` has none
 /// before.
 template <class From, class To>

@@ -9,7 +9,9 @@
 #include <cstddef>
 #include <exception>
 #include <iterator>
+#include <memory>
 #include <type_traits>
+#include <utility>
 
 #include "nopal/algorithm/internal/elements.hpp"
 #include "nopal/algorithm/internal/on_pool.hpp"
@@ -68,14 +70,50 @@ inline std::size_t begin_of_part(std::size_t part, std::size_t parts, std::size_
   return n / parts * part + std::min(part, n % parts);
 }
 
+/// Returns in how many parts n elements are carried.
+inline std::size_t parts_to_carry(std::size_t n) { return n < parallel_merge ? 1 : std::min(n / (parallel_merge / 4), most_merge_parts); }
+
 /// As carry, in parallel; no stop request ends it. Called by a worker if n is at least parallel_merge.
 template <class From, class To>
 void carry_in_parts(From from, To to, std::size_t n) {
-  const std::size_t parts = n < parallel_merge ? 1 : std::min(n / (parallel_merge / 4), most_merge_parts);
+  const std::size_t parts = parts_to_carry(n);
   algorithms::each_part(0, parts, [=](std::size_t part) noexcept {
     const std::size_t begin = algorithms::begin_of_part(part, parts, n);
     algorithms::carry(algorithms::ahead(from, begin), algorithms::ahead(to, begin), algorithms::begin_of_part(part + 1, parts, n) - begin);
   });
+}
+
+/// As carry_in_parts, from a buffer to a range whose elements may be only is_borrowable. Throws what the first part that threw has thrown: what
+/// it was still to carry has been destroyed in the buffer then, and is lost.
+template <class T, class To>
+void carry_back(T* from, const To& to, std::size_t n) {
+  if constexpr (is_relocatable<To>) {
+    algorithms::carry_in_parts(from, to, n);
+  } else {
+    struct in_buffer {
+      T* at;
+      T* end;
+      ~in_buffer() { std::destroy(at, end); }
+    };
+    const std::size_t parts = parts_to_carry(n);
+    std::array<std::exception_ptr, most_merge_parts> thrown;
+    algorithms::each_part(0, parts, [&](std::size_t part) noexcept {
+      const std::size_t begin = algorithms::begin_of_part(part, parts, n);
+      To place = algorithms::ahead(to, begin);
+      in_buffer left{from + begin, from + algorithms::begin_of_part(part + 1, parts, n)};
+      try {
+        for (; left.at != left.end; ++place) {
+          *place = static_cast<T&&>(*left.at);
+          std::destroy_at(left.at++);
+        }
+      } catch (...) {
+        thrown[part] = core::caught();
+      }
+    });
+    for (std::exception_ptr& e : thrown) {
+      if (e != nullptr) std::rethrow_exception(std::move(e));
+    }
+  }
 }
 
 /// A merge on one thread. Its destructor moves the rest of the runs.

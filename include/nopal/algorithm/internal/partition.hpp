@@ -285,7 +285,7 @@ void divide_in_room(I first, const kept& stay, std::iter_value_t<I>* room) {
   } else {
     algorithms::each_part(0, stay.cut().count, carry_block);  // no stop request may end it
   }
-  algorithms::carry_in_parts(room, first, stay.cut().n);
+  algorithms::carry_back(room, first, stay.cut().n);
 }
 
 /// Divides the elements [from, to) and returns where those that do not stay begin. Called by a worker if there are at least

@@ -116,33 +116,34 @@ NOPAL_INLINE void sort_up_to_four(T* from, T* to, std::size_t n, const Less& les
 
 /// Merges the two sorted halves of n elements into `to`, from both ends at once and without branches. The first half is not the longer one,
 /// so neither end can exhaust a half before the halves meet. Destructors of copies do not matter: copies are constructed over what was
-/// there.
-template <class T, class Less>
-NOPAL_INLINE void merge_halves(T* from, T* to, std::size_t n, const Less& less) {
+/// there. From: a pointer, but for a test.
+template <class From, class T, class Less>
+NOPAL_INLINE void merge_halves(From from, T* to, std::size_t n, const Less& less) {
   const std::size_t half = n / 2;
-  T* left = from;
-  T* right = from + half;
-  T* left_last = right - 1;
-  T* right_last = from + n - 1;
+  From left = from;
+  From right = algorithms::ahead(from, half);
+  From left_end = right;
+  From right_end = algorithms::ahead(from, n);
   for (std::size_t i = 0; i < half; ++i) {
     const bool take_right = less(*right, *left);
     algorithms::copy_to(to + i, take_right ? *right : *left);
     right += take_right ? 1 : 0;
     left += take_right ? 0 : 1;
-    const bool take_left = less(*right_last, *left_last);
-    algorithms::copy_to(to + (n - 1 - i), take_left ? *left_last : *right_last);
-    left_last -= take_left ? 1 : 0;
-    right_last -= take_left ? 0 : 1;
+    const bool take_left = less(*(right_end - 1), *(left_end - 1));
+    algorithms::copy_to(to + (n - 1 - i), take_left ? *(left_end - 1) : *(right_end - 1));
+    left_end -= take_left ? 1 : 0;
+    right_end -= take_left ? 0 : 1;
   }
   if (n % 2 != 0) {
-    const bool take_left = left <= left_last;
+    const bool take_left = left < left_end;
     algorithms::copy_to(to + half, take_left ? *left : *right);
     left += take_left ? 1 : 0;
     right += take_left ? 0 : 1;
   }
-  if (left == left_last + 1 && right == right_last + 1) [[likely]]
+  if (left == left_end && right == right_end) [[likely]]
     return;
-  for (std::size_t i = 0; i < n; ++i) algorithms::copy_to(to + i, from[i]);  // the ends did not meet: the comparator is inconsistent
+  // The ends did not meet: the comparator is inconsistent.
+  for (std::size_t i = 0; i < n; ++i) algorithms::copy_to(to + i, *algorithms::ahead(from, i));
 }
 
 /// Sorts `from` into `to`, with as much room beside it. `from` keeps its elements.
@@ -268,6 +269,25 @@ struct merge_sort {
     if (!in_room && to_room) algorithms::carry(at, room, n);
   }
 };
+
+/// As merge_sort, of elements that are only is_borrowable: all are sorted in the buffer, where nothing but `less` may fail. Returns false, and
+/// has done nothing, if there is no memory for twice as many. Called by a worker if n is at least sorted_alone, or if `less` is slow.
+template <class I, class Less>
+bool sort_in_buffer(const I& first, std::size_t n, const Less& less, bool slow) {
+  using T = std::iter_value_t<I>;
+  const raw_buffer<T> buffer{2 * n, std::nothrow};
+  T* const at = buffer.data();
+  if (at == nullptr) return false;
+  algorithms::carry_in_parts(first, at, n);
+  try {
+    merge_sort<T*, Less>{less, slow, n}.sort(at, at + n, n, false);
+  } catch (...) {
+    algorithms::carry_back(at, first, n);
+    throw;
+  }
+  algorithms::carry_back(at, first, n);
+  return true;
+}
 
 /// In place: O(n log² n) work, O(log³ n) span but for its rotations, which are serial.
 template <class I, class Less>

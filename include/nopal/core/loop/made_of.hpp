@@ -8,18 +8,14 @@
 #include <utility>
 
 #include "nopal/core/compiler/config.hpp"
+#include "nopal/eventually.hpp"
 
 namespace nopal::inline NOPAL_ABI::core {
 
-/// A T made of an element. Of another T it is the copy that std::copyable asks for, from a constant: for an element that is no constant a
-/// constructor that takes anything, a `template <class U> T(U&&)`, would win, and make something else.
+/// A T made of an element.
 template <class T, class X>
 NOPAL_INLINE constexpr T made_of(X&& x) {
-  if constexpr (std::is_lvalue_reference_v<X> && std::is_same_v<std::remove_cvref_t<X>, T> && std::is_copy_constructible_v<T>) {
-    return T(std::as_const(x));
-  } else {
-    return static_cast<T>(static_cast<X&&>(x));
-  }
+  return static_cast<T>(core::source_of<T>(static_cast<X&&>(x)));
 }
 
 /// op(a, b) as a T. op is called directly: std::invoke would convert an operand to what op takes, and the converted operand would be gone

@@ -225,7 +225,7 @@ class NOPAL_PROFILED typed_job : private kept_call<How, F, A...>, public job_of<
         auto&& there = call::invoke(*this->f_, *this->args_);
         this->result_.emplace(std::addressof(there));
       } else {
-        this->result_.emplace(call::invoke(*this->f_, *this->args_));
+        eventually_access::make(this->result_, [this]() -> decltype(auto) { return call::invoke(*this->f_, *this->args_); });
       }
     }
   }

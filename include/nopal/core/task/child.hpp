@@ -213,7 +213,7 @@ class value_call : public awaitable_tag {
     if constexpr (std::is_reference_v<T>) {
       return static_cast<T>(**result_);
     } else {
-      return std::move(*result_);
+      return core::source_of<T>(std::move(*result_));  // a constant cannot be moved from: then it is copied
     }
   }
 

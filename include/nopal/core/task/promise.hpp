@@ -182,22 +182,23 @@ class promise : public promise_base {
   NOPAL_INLINE void return_value(U&& value) {
     check_joined();
     void* const to = self().slot;
+    using source = decltype(core::source_of<T>(static_cast<U&&>(value)));
     if constexpr (std::is_reference_v<T>) {
       put(to, std::addressof(static_cast<T>(value)));
     } else if constexpr (is_word<T>) {
-      put(to, static_cast<T>(static_cast<U&&>(value)));
+      put(to, static_cast<T>(static_cast<source>(value)));
     } else if (to == nullptr) {
       return;
     } else if ((self().parent_word & constructs) != 0) {
       if ((self().parent_word & engages) != 0) {
-        static_cast<std::optional<T>*>(to)->emplace(static_cast<U&&>(value));
+        static_cast<std::optional<T>*>(to)->emplace(static_cast<source>(value));
       } else {
-        static_cast<eventually<T>*>(to)->emplace(static_cast<U&&>(value));
+        static_cast<eventually<T>*>(to)->emplace(static_cast<source>(value));
       }
-    } else if constexpr (std::is_assignable_v<T&, U&&>) {
-      *static_cast<T*>(to) = static_cast<U&&>(value);
+    } else if constexpr (std::is_assignable_v<T&, source>) {
+      *static_cast<T*>(to) = static_cast<source>(value);
     } else if constexpr (std::is_move_assignable_v<T>) {
-      *static_cast<T*>(to) = T(static_cast<U&&>(value));
+      *static_cast<T*>(to) = T(static_cast<source>(value));
     }
   }
 

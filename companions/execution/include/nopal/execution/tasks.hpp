@@ -21,6 +21,7 @@
 #include "nopal/core/task/arguments.hpp"
 #include "nopal/core/task/awaiters.hpp"
 #include "nopal/core/task/promise.hpp"
+#include "nopal/eventually.hpp"
 #include "nopal/execution/scheduler.hpp"
 #include "nopal/execution/work.hpp"
 #include "nopal/pool.hpp"
@@ -101,7 +102,7 @@ class call_operation : work {
   void run_here() noexcept {
     using held = std::conditional_t<std::is_void_v<result>, char,
                                     std::conditional_t<std::is_reference_v<result>, std::remove_reference_t<result>*, result>>;
-    std::optional<held> value;
+    eventually<held> value;
     std::exception_ptr thrown;
     if (!is_asked()) {
       try {
@@ -113,7 +114,7 @@ class call_operation : work {
           auto&& there = call_.call();
           value.emplace(std::addressof(there));
         } else {
-          value.emplace(call_.call());
+          eventually_access::make(value, [this]() -> result { return call_.call(); });
         }
       } catch (stopped const&) {
       } catch (...) {
