@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <cinttypes>
 #include <cstdint>
@@ -16,8 +17,14 @@
 
 namespace nopal::inline NOPAL_ABI::core {
 
+// Any thread may ask first, also while another one forks: so it has no guard.
 std::size_t page_size() noexcept {
-  static std::size_t const size = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  static constinit std::atomic<std::size_t> known{0};
+  std::size_t size = known.load(std::memory_order_relaxed);  // relaxed: whoever asks the system finds the same
+  if (size == 0) {
+    size = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+    known.store(size, std::memory_order_relaxed);  // relaxed: as above
+  }
   return size;
 }
 

@@ -23,6 +23,7 @@ namespace nopal::inline NOPAL_ABI::core {
 constinit unsigned process_number = 1;
 
 static constinit std::atomic<fork_hook*> hooks{nullptr};
+static constinit fork_hook const* called_before = nullptr;  // the first of those called before a fork; by the thread that forks
 
 void call_at_fork(fork_hook& h) noexcept {
   h.next = hooks.load(std::memory_order_relaxed);  // relaxed: the exchange checks it
@@ -32,11 +33,12 @@ void call_at_fork(fork_hook& h) noexcept {
 }
 
 void call_fork_hooks_before() noexcept {
-  for (fork_hook const* h = hooks.load(std::memory_order_acquire); h != nullptr; h = h->next) h->before();  // acquire: call_at_fork
+  called_before = hooks.load(std::memory_order_acquire);  // acquire: call_at_fork
+  for (fork_hook const* h = called_before; h != nullptr; h = h->next) h->before();
 }
 
 void call_fork_hooks_after(bool in_child) noexcept {
-  for (fork_hook const* h = hooks.load(std::memory_order_acquire); h != nullptr; h = h->next) h->after(in_child);  // acquire: as above
+  for (fork_hook const* h = called_before; h != nullptr; h = h->next) h->after(in_child);  // not those that have come meanwhile
 }
 
 // The C library does not tell. But exit has called the functions that run in it, so its frame is on the stack.

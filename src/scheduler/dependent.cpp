@@ -32,17 +32,19 @@ rest_of_job::~rest_of_job() {
   pool_.pending.finished();
 }
 
+// What begins after the job is given to the pool where it has ended.
+pending_where_it_ends::pending_where_it_ends(job const& r) noexcept : pool_{&current()->pool() != r.pool ? &current()->pool() : nullptr} {
+  if (pool_ != nullptr) pool_->pending.started();
+}
+pending_where_it_ends::~pending_where_it_ends() {
+  if (pool_ != nullptr) pool_->pending.finished();
+}
+
 void end_submitted(job& r, kept_job& k, completion& done) noexcept {
-  pool_state& here = current()->pool();
-  bool const has_moved = &here != r.pool;  // it is a task: what begins after the job is given to the pool where it has ended
-  if (has_moved) here.pending.started();
   end_of_job(k.values);
-  {
-    rest_of_job const rest{r, k.values};
-    auto const alive = std::move(k.self);  // until here the job keeps itself alive, also if the future is dropped
-    done.set();
-  }
-  if (has_moved) here.pending.finished();
+  rest_of_job const rest{r, k.values};
+  auto const alive = std::move(k.self);  // until here the job keeps itself alive, also if the future is dropped
+  done.set();
 }
 
 void detached_threw(std::exception_ptr const& e, void const* function) noexcept {

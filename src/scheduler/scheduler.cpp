@@ -56,6 +56,7 @@ namespace {
 // locks that do not belong to one pool, and releases them on both sides.
 void before_fork() noexcept {
   default_pool_changes.lock();
+  hold_ways_out();
   virtual_time::before_fork();
   before_fork_of_reports();
   live_pool::before_fork();
@@ -82,6 +83,7 @@ void release_all(bool in_child) noexcept {
   live_pool::after_fork();
   after_fork_of_reports(in_child);
   virtual_time::after_fork(in_child);
+  release_ways_out();
   default_pool_changes.unlock();
 }
 void after_fork_in_parent() noexcept { release_all(false); }

@@ -94,14 +94,10 @@ class region_table {
     }
   }
 
-  static void lock() noexcept {
-    ways_out_.lock();
-    mutex_.lock();
-  }
-  static void unlock() noexcept {
-    mutex_.unlock();
-    ways_out_.unlock();
-  }
+  static void lock() noexcept { mutex_.lock(); }
+  static void unlock() noexcept { mutex_.unlock(); }
+  static void lock_ways_out() noexcept { ways_out_.lock(); }
+  static void unlock_ways_out() noexcept { ways_out_.unlock(); }
 
  private:
   struct where {
@@ -151,8 +147,12 @@ class region_table {
       ++n;
       x = &next;
     }
-    r.depth_.store(n, std::memory_order_relaxed);                                 // relaxed: see enter
-    r.most_depth_.store(std::max(most_depth, 2 * n), std::memory_order_relaxed);  // relaxed: see enter
+    stop_region* x = &r;
+    for (std::uint32_t d = n;; x = &at(x->outer_), --d) {  // all of them: so the next one inside of any of these need not walk
+      x->depth_.store(d, std::memory_order_relaxed);       // relaxed: see enter
+      x->most_depth_.store(std::max(most_depth, 2 * d), std::memory_order_relaxed);  // relaxed: see enter
+      if (x->outer_ == no_region) break;
+    }
     stop_region& left = r.outer_ != no_region && adds_nothing(r) ? at(r.outer_) : r;
     hold(left, whole);
     return left;
@@ -242,5 +242,7 @@ stop_region& free_region() { return region_table::get(); }
 void free_again(stop_region& r) noexcept { region_table::put(r); }
 void hold_regions() noexcept { region_table::lock(); }
 void release_regions() noexcept { region_table::unlock(); }
+void hold_ways_out() noexcept { region_table::lock_ways_out(); }
+void release_ways_out() noexcept { region_table::unlock_ways_out(); }
 
 }  // namespace nopal::core

@@ -117,8 +117,17 @@ central_stacklet_list::central_stacklet_list(much_function much, void* with) : m
 
 central_stacklet_list::~central_stacklet_list() {
   for (size_class& c : by_size_) {
-    free_all(c.touched);
-    free_all(c.clean);
+    for (stacklet_chain* which : {&c.touched, &c.clean}) {
+      stacklet_chain own;
+      while (stacklet* const s = which->pop()) {
+        if (s->was_elsewhere) {
+          of_no_pool.put(s);
+        } else {
+          own.push(s);
+        }
+      }
+      free_all(own);
+    }
   }
   used_->close();
   of_no_pool.list_ends();
@@ -193,6 +202,7 @@ stacklet* central_stacklet_list::get(std::size_t bytes) {
 void central_stacklet_list::put(stacklet* s) noexcept {
   if (s->counted_in != used_) [[unlikely]] {
     s->counted_in->subtract(s->size);
+    s->was_elsewhere = true;
     of_no_pool.put(s);
     return;
   }

@@ -62,6 +62,7 @@ constinit core::fork_hook at_fork{[]() noexcept { session_mutex.lock(); },
                                     if (in_child && (session_engine != nullptr || session_begins)) leave_to_parent();
                                     session_mutex.unlock();
                                   }};
+[[gnu::constructor]] void hold_session_at_fork() noexcept { core::call_at_fork(at_fork); }
 
 // There is one session at a time: the constructor of another is refused while this lives.
 class claim {
@@ -103,7 +104,6 @@ class claim {
 engine* engine::here_or_null() noexcept { return current.load(std::memory_order_acquire); }  // pairs with claim::is_of
 
 bool engine::is_of_parent() noexcept { return session_is_of_parent; }
-void engine::hold_at_fork() noexcept { core::call_at_fork(at_fork); }
 
 void engine::check_process(char const* call) {
   if (!session_is_of_parent) return;

@@ -126,8 +126,6 @@ class engine {
   static bool is_of_parent() noexcept;
   /// Throws std::logic_error if the process is such a child, in the name of `call`.
   static void check_process(char const* call);
-  /// From now on forks hold the lock of the session. Once.
-  static void hold_at_fork() noexcept;
 
   /// Starts the thread, which initialises MPI, or uses it as it is (`argc` null). What session's constructor throws.
   static void start(int* argc, char*** argv, session_options const& o);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <climits>
 #include <cstddef>
 #include <cstdio>
@@ -57,8 +58,14 @@ static std::shared_ptr<event_source> source_for_new_pool() {
   return std::make_shared<source>(std::move(e));
 }
 static void serve_new_pools() {
-  static bool const asked = (engine::hold_at_fork(), core::bring_events_to_new_pools(source_for_new_pool), true);  // by the first session
-  static_cast<void>(asked);
+  static constinit std::atomic_flag asked = ATOMIC_FLAG_INIT;  // no guard, which a fork could find taken
+  if (asked.test_and_set(std::memory_order_relaxed)) return;   // relaxed: it orders nothing, since another session is refused meanwhile
+  try {
+    core::bring_events_to_new_pools(source_for_new_pool);
+  } catch (...) {
+    asked.clear(std::memory_order_relaxed);  // relaxed: as above
+    throw;
+  }
 }
 
 session::session(int& argc, char**& argv, session_options const& o) {

@@ -123,7 +123,7 @@ std::int64_t coarse_now() noexcept;
 
 // From ticks of the processor's clock to nanoseconds.
 
-/// By both clocks, from the first call on; that takes two milliseconds. Any thread.
+/// By both clocks, since the library was loaded; a call waits until that is two milliseconds ago. Any thread.
 double ticks_per_nanosecond() noexcept;
 
 }  // namespace nopal::core

@@ -327,6 +327,17 @@ class NOPAL_API rest_of_job {
   region_id const region_;  // which submit holds
   fiber_values values_;
 };
+/// While it lives, the pool in which a job ends has it as pending, if the job is a task that has come there from the pool that it was given to.
+class NOPAL_API pending_where_it_ends {
+ public:
+  explicit pending_where_it_ends(job const& r) noexcept;
+  pending_where_it_ends(pending_where_it_ends const&) = delete;
+  pending_where_it_ends& operator=(pending_where_it_ends const&) = delete;
+  ~pending_where_it_ends();
+
+ private:
+  pool_state* const pool_;  // null: it is the pool that the job was given to
+};
 /// The end of a submitted job, after end_call: job::finish. It may be gone when this returns.
 NOPAL_API void end_submitted(job& r, kept_job& k, completion& done) noexcept;
 
@@ -363,6 +374,7 @@ class NOPAL_PROFILED submitted_job : public typed_job<way::submits, F, A...>,
         submitted_result<result>{static_cast<job_of<result>&>(*this)} {
     this->finish = [](job& r) noexcept {
       auto& self = static_cast<submitted_job&>(r);
+      pending_where_it_ends const there{r};
       self.end_call();
       core::end_submitted(self, self.own, self.done);
     };
@@ -396,6 +408,7 @@ class NOPAL_PROFILED detached_job final : public typed_job<way::submits, F, A...
     this->finish = [](job& r) noexcept {
       auto& self = static_cast<detached_job&>(r);
       if (self.error != nullptr) detached_threw(self.error, self.function());
+      pending_where_it_ends const there{r};
       rest_of_job const rest{self, self.values_};
       delete &self;
     };

@@ -346,6 +346,10 @@ void free_again(stop_region& r) noexcept;
 
 void hold_regions() noexcept;
 void release_regions() noexcept;
+/// As these, of the lock that guards the ways out of regions. Its holder may wait for one who wakes strands, also those of simulated machines: so
+/// it is taken before the locks that these take.
+void hold_ways_out() noexcept;
+void release_ways_out() noexcept;
 
 // A worker's free regions for stolen branches and for later children. Next: later.hpp, which takes from it; src/stop/stop_region.cpp, the
 // table behind it.

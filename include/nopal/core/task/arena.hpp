@@ -26,6 +26,7 @@ struct alignas(64) stacklet {
   std::uint64_t epoch;     ///< the arena's epoch, while no worker has it
   std::uintptr_t alarm;    ///< the worker's alarm before this segment was added: grow_arena in slow_path.hpp
   std::int64_t floor;      ///< the deque's bottom when this segment was added: no pop makes an older entry private again, see worker::floor
+  bool was_elsewhere;      ///< it was put back into another list than it was got from: it stays mapped until the last list ends
 
   std::byte* begin() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
   std::byte* end() noexcept { return reinterpret_cast<std::byte*>(this) + size; }
