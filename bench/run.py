@@ -18,8 +18,8 @@ FIBERS, LIBFORK, FIBRIL, LOOPS, SORT, FLOWS, SCALE, SIMULATE = "fibers", "libfor
 PAPERS = (LIBFORK, FIBRIL, FIBERS)
 PAPER_SIZE = "paper-size"  # single workloads and sorts of that size lie apart, so that they can be kept beside the rest
 
-# Seconds for each process, and for all runs of a cell: of the groups by paper, whose trees take long, of what is run where nothing is named, and of
-# all else.
+# Seconds for each process, and for all runs of a cell: of the groups by paper, whose trees take long, of what is run where nothing is
+# named, and of all else.
 GROUP_TIMEOUT, GROUP_SHARE, DEFAULT_SHARE = 30, 6, 3
 TIMEOUT, PAPER_TIMEOUT = 120, 3600
 
