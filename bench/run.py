@@ -18,8 +18,9 @@ FIBERS, LIBFORK, FIBRIL, LOOPS, SORT, FLOWS, SCALE, SIMULATE = "fibers", "libfor
 PAPERS = (LIBFORK, FIBRIL, FIBERS)
 PAPER_SIZE = "paper-size"  # single workloads and sorts of that size lie apart, so that they can be kept beside the rest
 
-# Seconds for each process, and for all runs of a cell: of the groups by paper, whose trees take long, and of all else.
-GROUP_TIMEOUT, GROUP_SHARE = 30, 6
+# Seconds for each process, and for all runs of a cell: of the groups by paper, whose trees take long, of what is run where nothing is
+# named, and of all else.
+GROUP_TIMEOUT, GROUP_SHARE, DEFAULT_SHARE = 30, 6, 3
 TIMEOUT, PAPER_TIMEOUT = 120, 3600
 
 
@@ -49,7 +50,7 @@ def parser() -> argparse.ArgumentParser:
         "--share",
         type=float,
         help="seconds for all runs of a cell; it runs once at least "
-        f"(default: {GROUP_SHARE} for the papers, no limit for others and with --size paper)",
+        f"(default: {GROUP_SHARE} for the papers, {DEFAULT_SHARE} where nothing is named, no limit for others and with --size paper)",
     )
     result.add_argument("--size", default="default", help="smoke, default, paper, or a number")
     result.add_argument(
@@ -79,6 +80,7 @@ def arguments() -> argparse.Namespace:
         options.out = options.build
     if options.report or options.compare:
         return options
+    options.by_default = not (options.workload or options.space or options.latency or options.fibers)
     options.scale = SCALE in options.workload
     options.algorithms = [name for name in options.workload if name != SCALE] if options.scale else []
     if unknown := [name for name in options.algorithms if name not in scale.NAMES]:
@@ -123,7 +125,8 @@ def fill_in(options: argparse.Namespace) -> None:
     if options.timeout is None:
         options.timeout = PAPER_TIMEOUT if options.size == "paper" else GROUP_TIMEOUT if in_paper else TIMEOUT
     if options.share is None:
-        options.share = GROUP_SHARE if in_paper and options.size != "paper" else float("inf")
+        share = GROUP_SHARE if in_paper else DEFAULT_SHARE if options.by_default else float("inf")
+        options.share = share if options.size != "paper" else float("inf")
 
 
 def chosen_parts(options: argparse.Namespace) -> list[Part]:

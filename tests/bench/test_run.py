@@ -31,6 +31,17 @@ class Peers(WithPrograms):
         self.assertEqual(self.cell("native", stem="sort-paper-size")["status"], "ok")
         self.assertFalse((self.out / "bench-sort.csv").exists(), "it would take the place of the usual size")
 
+    def test_where_nothing_is_named_those_that_take_long_run_less_often(self) -> None:
+        for kernel in ("fib", "integrate", "nqueens", "matmul", "uts"):
+            for impl in ("serial", "task"):
+                self.make(kernel, impl)
+        self.make("fib", "tbb", sleep=1.6)
+        done = self.run_it("--workers", "1")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual([self.started.count(name) for name in ("fib_task", "fib_tbb")], [5, 1])
+        self.assertEqual(self.run_it("fib", "--workers", "1", "--runs", "2").returncode, 0)
+        self.assertEqual(self.started.count("fib_tbb"), 3)
+
     def test_one_that_crashes_has_a_cell_that_says_so(self) -> None:
         self.make("fib", "tbb", does="crashes")
         done = self.run_it("fib", "--workers", "1", "--runs", "2")

@@ -15,7 +15,7 @@ need() { say "installing $*"; }
 step() { shift 2; echo "step: $*"; }
 exec() { echo "exec: $*"; }
 debian_python() { echo python3; }
-cmake() { printf 'nopal_bench_%s: phony\\n' fib_task heat_task; }
+cmake() { printf 'nopal_bench_%s: phony\\n' fib_task heat_task integrate_task nqueens_tbb matmul_serial uts_task uts_task_stack loops_tbb; }
 """
 
 
@@ -48,6 +48,27 @@ class Script(unittest.TestCase):
         self.assertIn(f"-DTBB_DIR={self.tree}/build/tbb/lib/cmake/tbb", steps[0])
         self.assertEqual(set(steps[1][steps[1].index("--target") + 1 :]), {"nopal_bench_fib_task"})
         self.assertIn("exec: python3 bench/run.py --build build/pypi --out build/release fib --runs=3", said.stdout.splitlines())
+
+    def test_benchmarks_build_what_they_run(self):
+        fib = {"nopal_bench_fib_task"}  # by which bench/run.py tells the peers
+        uts = {"nopal_bench_uts_task", "nopal_bench_uts_task_stack"}
+        kernels = fib | uts | {"nopal_bench_integrate_task", "nopal_bench_nqueens_tbb", "nopal_bench_matmul_serial"}
+        everything = {"bench/all"}
+        for arguments, built in (
+            ("", kernels),
+            ("--runs 3 --size smoke", kernels),
+            ("--smoke", everything),
+            ("--smoke heat", fib | {"nopal_bench_heat_task"}),
+            ("T1 T3XXL", fib | uts),
+            ("uts --workers 1,2", fib | uts),
+            ("fib loops", everything),
+            ("--latency", everything),
+        ):
+            with self.subTest(arguments):
+                said = self.call(f"run_bench {arguments}")
+                self.assertEqual(said.returncode, 0, said.stderr)
+                words = said.stdout.splitlines()[2].split()
+                self.assertEqual(set(words[words.index("--target") + 1 :]), built)
 
     def test_pypi_has_no_onetbb(self):
         said = self.call("run_bench --tbb pypi")
