@@ -39,6 +39,16 @@ struct merge_search {};
 template <class Site>
 struct merge_part {};
 
+/// Do free workers merge two short ranges into a third sooner if they compare all pairs, than if they search for where their parts begin?
+template <class Site>
+bool merges_slowly_by_pairs(std::size_t n1, std::size_t n2) {
+  if (n1 == 0 || n2 == 0 || n1 > most_paired || n2 > most_paired) return false;
+  const std::size_t workers = algorithms::free_for_pairs<Site>(n1 + n2);
+  const auto search = static_cast<std::size_t>(std::bit_width(std::min(n1, n2) - 1));
+  const std::size_t in_parts = search + (n1 + n2 + workers - 1) / workers;
+  return algorithms::merges_by_pairs<Site>(n1, n2, workers, std::min(merge_rounds, in_parts - 1));
+}
+
 /// For comparisons that take long: one part for each worker, or several if parts are long. Binary searches in parallel find where they
 /// begin. Of few elements all pairs are compared at once; then each element is a part, which needs no comparison.
 template <class Site, class I1, class I2, class Before, class Merge>
@@ -46,7 +56,7 @@ void merge_slowly(const I1& first1, std::size_t n1, const I2& first2, std::size_
   const std::size_t n = n1 + n2;
   const auto search = static_cast<std::size_t>(std::bit_width(std::min(n1, n2)));
   algorithms::on_pool([&] {
-    if (algorithms::merges_by_pairs<Site>(n1, n2)) {
+    if (algorithms::merges_slowly_by_pairs<Site>(n1, n2)) {
       return algorithms::merge_by_pairs<Site>(
           n1, n2, [&](std::size_t j, std::size_t i) { return is_before(*algorithms::ahead(first2, j), *algorithms::ahead(first1, i)); },
           [&](bool of_second, std::size_t i, std::size_t j) { merge(i, of_second ? i : i + 1, j, of_second ? j + 1 : j); });
@@ -91,7 +101,8 @@ struct merge_function : refuses_lists, refuses_inserters_behind_two {
     };
     using site = merge_pack<I1, I2, Comp, Proj1, Proj2>;
     if (n1 > 0 && n2 > 0 &&
-        turns_out_slow<site>(n1 + n2, [&] { static_cast<void>(is_before(*first2, *first1)); }, algorithms::merges_by_pairs<site>(n1, n2))) {
+        turns_out_slow<site>(
+            n1 + n2, [&] { static_cast<void>(is_before(*first2, *first1)); }, algorithms::merges_slowly_by_pairs<site>(n1, n2))) {
       algorithms::merge_slowly<site>(
           first1, n1, first2, n2, is_before, [&](std::size_t from1, std::size_t to1, std::size_t from2, std::size_t to2) {
             std::ranges::merge(algorithms::ahead(first1, from1), algorithms::ahead(first1, to1), algorithms::ahead(first2, from2),

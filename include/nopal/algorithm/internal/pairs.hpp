@@ -1,8 +1,8 @@
 #pragma once
 
-// Few elements whose comparisons take long: all pairs are compared at once, and each element is then put where its answers say. That is more
-// comparisons than a sort or a merge makes, in fewer rounds. The result is that of the stable sort or merge for any true order, so it may
-// depend on time, and on how many workers are free, which way is taken. Nothing is moved before all answers are there.
+// Few elements whose comparisons take long: all pairs are compared at once, and each element is then put where its answers say. That is
+// more comparisons than a sort or a merge makes, in fewer rounds. The result is that of the stable sort or merge for any true order, so it
+// may depend on time, and on how many workers are free, which way is taken. Nothing is moved before all answers are there.
 
 #include <algorithm>
 #include <array>
@@ -19,7 +19,8 @@
 
 namespace nopal::inline NOPAL_ABI::core::algorithms {
 
-/// At most so many elements are sorted so: of 8 that is 28 comparisons, where a merge sort makes some 17, of which some 12 follow each other.
+/// At most so many elements are sorted so: of 8 that is 28 comparisons, where a merge sort makes some 17, of which some 12 follow each
+/// other.
 inline constexpr std::size_t most_paired = 8;
 inline constexpr std::size_t most_pairs = most_paired * (most_paired - 1) / 2;
 inline constexpr std::size_t sort_rounds = 11;
@@ -31,12 +32,13 @@ inline constexpr std::size_t too_few_to_divide = 4;
 
 inline constexpr std::size_t pairs_of(std::size_t n) { return n * (n - 1) / 2; }
 
-/// Are so many comparisons, each of so many ticks, worth it to wake a thread for them? A serial algorithm would make about two thirds as many.
+/// Are so many comparisons, each of so many ticks, worth it to wake a thread for them? A serial algorithm would make about two thirds as
+/// many.
 inline bool worth_pairs(double ticks, std::size_t pairs) noexcept {
   return ticks * static_cast<double>(pairs) >= 4 * loop_tuning::worth_a_wake() || core::shares_by_schedule();
 }
-/// Returns how many workers may compare pairs of n elements at once; 1 where no pairs of them are worth it. The type `Site` identifies the cost
-/// of a comparison.
+/// Returns how many workers may compare pairs of n elements at once; 1 where no pairs of them are worth it. The type `Site` identifies the
+/// cost of a comparison.
 template <class Site>
 std::size_t free_for_pairs(std::size_t n) {
   if (n < 3 || !algorithms::worth_pairs(cost_of<Site>.ticks(), algorithms::pairs_of(std::min(n, most_paired)))) return 1;
@@ -52,13 +54,13 @@ template <class Site>
 bool sorts_by_pairs(std::size_t n) {
   return n <= most_paired && algorithms::sorts_by_pairs<Site>(n, algorithms::free_for_pairs<Site>(n));
 }
-/// Do they merge two runs sooner so?
+/// Do they merge two runs sooner so? `most`: in so many rounds.
 template <class Site>
-bool merges_by_pairs(std::size_t left_n, std::size_t right_n, std::size_t workers) {
+bool merges_by_pairs(std::size_t left_n, std::size_t right_n, std::size_t workers, std::size_t most = merge_rounds) {
   if (workers < 2 || left_n > most_paired || right_n > most_paired) return false;
   const std::size_t pairs = left_n * right_n;
   const std::size_t rounds = (pairs + workers - 1) / workers;
-  return pairs > 0 && rounds <= merge_rounds && rounds + 2 <= left_n + right_n && algorithms::worth_pairs(cost_of<Site>.ticks(), pairs);
+  return pairs > 0 && rounds <= most && rounds + 2 <= left_n + right_n && algorithms::worth_pairs(cost_of<Site>.ticks(), pairs);
 }
 template <class Site>
 bool merges_by_pairs(std::size_t left_n, std::size_t right_n) {
@@ -70,8 +72,8 @@ bool merges_by_pairs(std::size_t left_n, std::size_t right_n) {
 template <class Site>
 struct pair_of {};
 
-/// Sets answers[k] = ask(k) for k = 0, ..., count - 1, all at once. Each answer is an object of its own, so threads write them at once. What
-/// this has measured holds for `Site`. Throws what serial execution would have thrown first.
+/// Sets answers[k] = ask(k) for k = 0, ..., count - 1, all at once. Each answer is an object of its own, so threads write them at once.
+/// What this has measured holds for `Site`. Throws what serial execution would have thrown first.
 template <class Site, class Ask>
 void ask_at_once(std::size_t count, bool* answers, const Ask& ask) {
   cost_of<pair_of<Site>>.learn(cost_of<Site>.ticks());
@@ -120,8 +122,8 @@ void sort_by_pairs(const I& first, std::size_t n, const Less& less) {
   algorithms::arrange(first, n, from);
 }
 
-/// Calls is_before(j, i) at once for all elements j of the right run and i of the left one. Then calls take(of_right, i, j) for each element
-/// of the merged run, in order: so many of the left and of the right were taken before. By a worker.
+/// Calls is_before(j, i) at once for all elements j of the right run and i of the left one. Then calls take(of_right, i, j) for each
+/// element of the merged run, in order: so many of the left and of the right were taken before. By a worker.
 template <class Site, class IsBefore, class Take>
 void merge_by_pairs(std::size_t left_n, std::size_t right_n, const IsBefore& is_before, const Take& take) {
   std::array<bool, most_crossed> answers{};
