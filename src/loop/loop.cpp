@@ -69,6 +69,15 @@ bool could_share() noexcept {
   return pool == nullptr || (pool->steals && pool->size() > 1);
 }
 
+std::size_t free_workers() noexcept {
+  pool_state const* const pool = pool_here();
+  if (pool == nullptr || !pool->steals) return 1;
+  std::size_t const all = pool->size();
+  if (pool->takes_turns) return all;
+  std::size_t const at_work = pool->parking.at_work();
+  return std::clamp<std::size_t>(all + (current_or_null() != nullptr ? 1 : 0) - std::min(at_work, all), 1, all);
+}
+
 bool worth_sharing(double elapsed, double rest) noexcept {
   worker* const w = current_or_null();
   if (w != nullptr && !w->work.empty()) return w->pool().steals && between_blocks(*w);

@@ -11,6 +11,7 @@
 #include <numeric>
 #include <random>
 #include <ranges>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -157,6 +158,59 @@ TEST(dear_elements, are_sorted_in_parallel_as_cheap_ones_are) {
     nopal::nth_element(cheap, cheap.begin() + nth, [](int a, int b) { return a < b; });
     EXPECT_EQ(other, cheap);
   });
+}
+
+// Of few elements all pairs are compared at once, as many as there are workers in a round. None of nine calls in a row measures in vain.
+TEST(dear_elements, of_which_there_are_few_are_compared_in_pairs_at_once) {
+  auto const rounds = [](std::string const& on, auto call) {
+    std::vector<int> const v{3, 1, 4, 2, 8, 6, 7, 5, 9, 16, 11, 14, 10, 13, 12, 15};
+    std::chrono::duration<double, std::milli> most{0};
+    for (int times = 0; times < 10; ++times) {
+      auto w = v;
+      auto const r = given(on, "", [&] {
+        nopal::simulate_work(1ms);  // meanwhile all workers begin to search
+        call(w);
+      });
+      if (times > 0) most = std::max<std::chrono::duration<double, std::milli>>(most, r.elapsed);  // the first one measures
+    }
+    return most.count() - 1;
+  };
+  auto const first = [](std::vector<int>& v, std::size_t n) { return std::span{v}.first(n); };
+  constexpr double little = 0.1;
+  EXPECT_LT(rounds("2", [&](auto& v) { nopal::sort(first(v, 3), slowly_less); }), 2 + little);
+  EXPECT_LT(rounds("2", [&](auto& v) { nopal::sort(first(v, 4), slowly_less); }), 3 + little);
+  EXPECT_LT(rounds("2", [&](auto& v) { nopal::stable_sort(first(v, 4), slowly_less); }), 3 + little);
+  EXPECT_LT(rounds("2", [&](auto& v) { nopal::stable_sort(first(v, 6), slowly_less); }), 8 + little);
+  EXPECT_LT(rounds("16", [&](auto& v) { nopal::sort(first(v, 8), slowly_less); }), 2 + little);
+  EXPECT_LT(rounds("16", [&](auto& v) { nopal::stable_sort(v, slowly_less); }), 9 + little);
+  EXPECT_LT(rounds("2", [&](auto& v) { nopal::nth_element(v.begin(), v.begin() + 2, v.begin() + 4, slowly_less); }), 3 + little);
+  EXPECT_LT(rounds("2", [&](auto& v) { nopal::partial_sort(v.begin(), v.begin() + 1, v.begin() + 4, slowly_less); }), 2 + little);
+  EXPECT_LT(rounds("2", [&](auto& v) { nopal::partial_sort(v.begin(), v.begin() + 2, v.begin() + 4, slowly_less); }), 3 + little);
+  std::vector<int> out(16);
+  auto const halves = [](std::vector<int>& v, std::size_t n) {
+    v = {1, 3, 5, 7, 2, 4, 6, 8};
+    return std::span{v}.subspan(4 - n / 2, n);
+  };
+  EXPECT_LT(rounds("2",
+                   [&](auto& v) {
+                     auto const some = halves(v, 4);
+                     nopal::inplace_merge(some, some.begin() + 2, slowly_less);
+                   }),
+            2 + little);
+  EXPECT_LT(rounds("2",
+                   [&](auto& v) {
+                     auto const some = halves(v, 4);
+                     nopal::merge(some.first(2), some.last(2), out.begin(), slowly_less);
+                   }),
+            2 + little);
+  EXPECT_LT(rounds("16",
+                   [&](auto& v) {
+                     auto const some = halves(v, 8);
+                     nopal::merge(some.first(4), some.last(4), out.begin(), slowly_less);
+                   }),
+            2 + little);
+  EXPECT_LT(rounds("2", [&](auto& v) { nopal::partition(first(v, 4), is_odd); }), 2 + little);
+  EXPECT_LT(rounds("2", [&](auto& v) { nopal::adjacent_difference(first(v, 4), out.begin(), sum); }), 2 + little);
 }
 
 TEST(dear_elements, come_to_the_same_bits_on_any_machine) {

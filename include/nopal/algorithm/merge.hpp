@@ -19,6 +19,7 @@
 #include "nopal/algorithm/internal/loop.hpp"
 #include "nopal/algorithm/internal/merge_runs.hpp"
 #include "nopal/algorithm/internal/on_pool.hpp"
+#include "nopal/algorithm/internal/pairs.hpp"
 #include "nopal/algorithm/internal/refusals.hpp"
 #include "nopal/algorithm/internal/sorts.hpp"
 #include "nopal/core/scheduler/worker.hpp"
@@ -38,13 +39,28 @@ struct merge_search {};
 template <class Site>
 struct merge_part {};
 
+/// Do free workers merge two short ranges into a third sooner if they compare all pairs, than if they search for where their parts begin?
+template <class Site>
+bool merges_slowly_by_pairs(std::size_t n1, std::size_t n2) {
+  if (n1 == 0 || n2 == 0 || n1 > most_paired || n2 > most_paired) return false;
+  const std::size_t workers = algorithms::free_for_pairs<Site>(n1 + n2);
+  const auto search = static_cast<std::size_t>(std::bit_width(std::min(n1, n2) - 1));
+  const std::size_t in_parts = search + (n1 + n2 + workers - 1) / workers;
+  return algorithms::merges_by_pairs<Site>(n1, n2, workers, std::min(merge_rounds, in_parts - 1));
+}
+
 /// For comparisons that take long: one part for each worker, or several if parts are long. Binary searches in parallel find where they
-/// begin.
+/// begin. Of few elements all pairs are compared at once; then each element is a part, which needs no comparison.
 template <class Site, class I1, class I2, class Before, class Merge>
 void merge_slowly(const I1& first1, std::size_t n1, const I2& first2, std::size_t n2, const Before& is_before, const Merge& merge) {
   const std::size_t n = n1 + n2;
   const auto search = static_cast<std::size_t>(std::bit_width(std::min(n1, n2)));
   algorithms::on_pool([&] {
+    if (algorithms::merges_slowly_by_pairs<Site>(n1, n2)) {
+      return algorithms::merge_by_pairs<Site>(
+          n1, n2, [&](std::size_t j, std::size_t i) { return is_before(*algorithms::ahead(first2, j), *algorithms::ahead(first1, i)); },
+          [&](bool of_second, std::size_t i, std::size_t j) { merge(i, of_second ? i : i + 1, j, of_second ? j + 1 : j); });
+    }
     const std::size_t parts = std::min(n, algorithms::slow_merge_parts(n, search, core::current()->pool().size()));
     std::vector<std::size_t> lefts(parts + 1);
     const auto begin_of = [&](std::size_t part) { return algorithms::begin_of_part(part, parts, n); };
@@ -83,9 +99,11 @@ struct merge_function : refuses_lists, refuses_inserters_behind_two {
       return std::ranges::merge_result<I1, I2, O>{algorithms::ahead(first1, n1), algorithms::ahead(first2, n2),
                                                   algorithms::ahead(out, n1 + n2)};
     };
+    using site = merge_pack<I1, I2, Comp, Proj1, Proj2>;
     if (n1 > 0 && n2 > 0 &&
-        turns_out_slow<merge_pack<I1, I2, Comp, Proj1, Proj2>>(n1 + n2, [&] { static_cast<void>(is_before(*first2, *first1)); })) {
-      algorithms::merge_slowly<merge_pack<I1, I2, Comp, Proj1, Proj2>>(
+        turns_out_slow<site>(
+            n1 + n2, [&] { static_cast<void>(is_before(*first2, *first1)); }, algorithms::merges_slowly_by_pairs<site>(n1, n2))) {
+      algorithms::merge_slowly<site>(
           first1, n1, first2, n2, is_before, [&](std::size_t from1, std::size_t to1, std::size_t from2, std::size_t to2) {
             std::ranges::merge(algorithms::ahead(first1, from1), algorithms::ahead(first1, to1), algorithms::ahead(first2, from2),
                                algorithms::ahead(first2, to2), algorithms::ahead(out, from1 + from2), std::ref(comp), std::ref(proj1),
@@ -120,6 +138,7 @@ inline constexpr std::size_t few_to_merge = 8;
 /// Merges the first `half` of n elements with the others. Called by a worker if n is at least sorted_alone, or if it is slow.
 template <class I, class Less>
 void merge_halves(I first, std::size_t half, std::size_t n, const Less& less, bool slow) {
+  if (slow && algorithms::merges_by_pairs<Less>(half, n - half)) return algorithms::merge_in_place_by_pairs(first, half, n, less);
   if (!slow && n > few_to_merge) {  // elements in place at both ends stay
     const I middle = algorithms::ahead(first, half);
     if (!less(*middle, *(middle - 1))) return;
@@ -173,7 +192,8 @@ struct inplace_merge_function : refuses_proxies {
     const auto half = static_cast<std::size_t>(middle - first);
     const auto plain = algorithms::plain_iterator(first);
     const projected_less<Comp, Proj> less{comp, proj};
-    const bool slow = algorithms::compares_slowly(plain, n, less);
+    const bool slow = algorithms::compares_slowly(plain, n, less, n <= too_few_to_divide ? half * (n - half) : 0,
+                                                  [=] { return algorithms::merges_by_pairs<projected_less<Comp, Proj>>(half, n - half); });
     algorithms::where_worth_it(n, [&] { algorithms::merge_halves(plain, half, n, less, slow); }, slow);
     return end;
   }

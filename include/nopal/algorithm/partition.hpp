@@ -10,6 +10,7 @@
 #include <iterator>
 #include <new>
 #include <ranges>
+#include <type_traits>
 #include <utility>
 
 #include "nopal/algorithm/internal/elements.hpp"
@@ -40,13 +41,17 @@ struct partition_function : refuses_proxies {
     const auto holds = [&](auto&& x) { return static_cast<bool>(std::invoke(pred, std::invoke(proj, x))); };
     auto middle = plain;
     const auto divide = [&] { middle = algorithms::partition_parallel(plain, algorithms::ahead(plain, n), holds); };
-    if (algorithms::turns_out_slow<slow_pack<I, Pred, Proj>>(n, [&] { static_cast<void>(holds(*plain)); })) {
+    using site = slow_pack<I, Pred, Proj>;
+    using answer = answer_of<std::remove_const_t<decltype(holds)>>;
+    if (algorithms::turns_out_slow<site>(n, [&] { static_cast<void>(holds(*plain)); }, true)) {
+      cost_of<answer>.learn(cost_of<site>.ticks());
       const auto divide_slowly = [&] { middle = algorithms::partition_slowly(plain, algorithms::ahead(plain, n), holds); };
       if (n < parallel_partition) {
         divide_slowly();
       } else {
         algorithms::on_pool(divide_slowly);
       }
+      cost_of<site>.learn(cost_of<answer>.ticks());
     } else if (n < parallel_partition) {
       divide();
     } else {

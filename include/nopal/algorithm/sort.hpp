@@ -19,10 +19,12 @@
 
 #include "nopal/algorithm/internal/elements.hpp"
 #include "nopal/algorithm/internal/extent.hpp"
+#include "nopal/algorithm/internal/extremes.hpp"
 #include "nopal/algorithm/internal/find.hpp"
 #include "nopal/algorithm/internal/kept.hpp"
 #include "nopal/algorithm/internal/loop.hpp"
 #include "nopal/algorithm/internal/on_pool.hpp"
+#include "nopal/algorithm/internal/pairs.hpp"
 #include "nopal/algorithm/internal/partition.hpp"
 #include "nopal/algorithm/internal/refusals.hpp"
 #include "nopal/algorithm/internal/sorts.hpp"
@@ -77,13 +79,14 @@ void stable_sort_all(I first, std::size_t n, Comp& comp, Proj& proj) {
     const auto sort = [&](bool slow) {
       if (algorithms::was_a_run(first, n, less, slow)) return;
       if (n <= small_size<T> && !slow) return algorithms::small_sort(first, n, less);
+      const std::size_t free = slow ? algorithms::free_for_pairs<less_type>(n) : 1;
       if constexpr (is_relocatable<I>) {
         const raw_buffer<T> room{n, std::nothrow};
-        if (room.data() != nullptr) return merge_sort<I, less_type>{less, slow, n}.sort(first, room.data(), n, false);
+        if (room.data() != nullptr) return merge_sort<I, less_type>{less, slow, n, free}.sort(first, room.data(), n, false);
       } else if constexpr (is_borrowable<I>) {
-        if (algorithms::sort_in_buffer(first, n, less, slow)) return;
+        if (algorithms::sort_in_buffer(first, n, less, slow, free)) return;
       }
-      merge_sort_in_place<I, less_type>{less, slow}.sort(first, n);
+      merge_sort_in_place<I, less_type>{less, slow, n, free}.sort(first, n);
     };
     const bool slow = algorithms::compares_slowly(first, n, less);
     where_worth_it(n, [&] { sort(slow); }, slow);
@@ -160,6 +163,19 @@ void select_first(I first, std::size_t k, std::size_t n, const Less& less) {
   algorithms::where_worth_it(n, select, how.slow);
 }
 
+/// Puts the first k of n elements, sorted, before the others, 0 < k < n.
+template <class I, class Comp, class Proj>
+void sort_first(I first, std::size_t k, std::size_t n, Comp& comp, Proj& proj) {
+  if (k == 1) {
+    if (const I least = algorithms::best<false>(first, n, comp, proj); least != first) std::ranges::iter_swap(first, least);
+  } else if (n <= few_to_select_from) {
+    algorithms::sort_all(first, n, comp, proj);  // as a selection of so few
+  } else {
+    algorithms::select_first(first, k, n, projected_less<Comp, Proj>{comp, proj});
+    algorithms::sort_all(first, k, comp, proj);
+  }
+}
+
 /// Returns the places of the first k of n elements in sorted order, 0 < k < n, and some more behind them. Throws also std::bad_alloc.
 template <class I, class Less>
 std::unique_ptr<std::size_t[]> places_of_first(const I& first, std::size_t k, std::size_t n, const Less& less) {
@@ -170,8 +186,10 @@ std::unique_ptr<std::size_t[]> places_of_first(const I& first, std::size_t k, st
   std::size_t count = part > 0 ? part : n;
   std::unique_ptr<std::size_t[]> places{new std::size_t[count]};
   algorithms::loop(count, [to = places.get()](std::size_t i, std::size_t end) { std::iota(to + i, to + end, i); });
-  algorithms::select_first(places.get(), k, count, by{by_place, itself});
-  if (part > 0) {
+  if (part == 0) {
+    algorithms::sort_first(places.get(), k, count, by_place, itself);
+  } else {
+    algorithms::select_first(places.get(), k, count, by{by_place, itself});
     const std::size_t bound = places[k];
     const kept before{n - part, [&](std::size_t i) { return by_place(part + i, bound); }};
     count = k + before.count();
@@ -183,8 +201,8 @@ std::unique_ptr<std::size_t[]> places_of_first(const I& first, std::size_t k, st
     });
     places = std::move(more);
     if (count > k) algorithms::select_first(places.get(), k, count, by{by_place, itself});
+    algorithms::sort_all(places.get(), k, by_place, itself);
   }
-  algorithms::sort_all(places.get(), k, by_place, itself);
   return places;
 }
 
@@ -198,8 +216,11 @@ struct partial_sort_function : refuses_proxies {
     const auto plain = algorithms::plain_iterator(first);
     const auto k = static_cast<std::size_t>(middle - first);
     const auto n = static_cast<std::size_t>(end - first);
-    if (k > 0 && k < n) algorithms::select_first(plain, k, n, projected_less<Comp, Proj>{comp, proj});
-    algorithms::sort_all(plain, k, comp, proj);
+    if (k > 0 && k < n) {
+      algorithms::sort_first(plain, k, n, comp, proj);
+    } else {
+      algorithms::sort_all(plain, k, comp, proj);
+    }
     return end;
   }
   template <std::ranges::random_access_range R, class Comp = std::ranges::less, class Proj = std::identity>
@@ -300,7 +321,8 @@ struct is_sorted_function : refuses_lists {
 /// Throws what comp, proj and moves throw, the exception of the earliest part that threw. All elements are then in the range, in some
 /// order, if moves do not throw. Off a pool also throws what default_pool() throws.
 ///
-/// O(n log n) comparisons; O(log² n) span for random elements, with at most 64 parts of a partition at once. Numbers: O(n) work.
+/// O(n log n) comparisons; O(log² n) span for random elements, with at most 64 parts of a partition at once. Numbers: O(n) work. Of up to 8
+/// elements that take long to compare, all pairs may be compared at once: at most 28 comparisons and those that measure, also in all below.
 inline constexpr core::algorithms::sort_function sort{};
 
 /// stable_sort(first, last, comp = less, proj = identity), stable_sort(range, comp, proj): sorts and returns the end, as

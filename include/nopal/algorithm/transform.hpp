@@ -119,10 +119,13 @@ struct adjacent_difference_function : refuses_inserters {
     const I end = algorithms::end_of(first, last);
     const auto n = static_cast<std::size_t>(end - first);
     using site = difference_pack<I, O, Op>;
-    const bool slow = algorithms::turns_out_slow<site>(n, [&] {
-      const T second = algorithms::difference_copy(algorithms::ahead(first, 1));
-      static_cast<void>(std::invoke(op, second, algorithms::difference_copy(first)));
-    });
+    const bool slow = algorithms::turns_out_slow<site>(
+        n,
+        [&] {
+          const T second = algorithms::difference_copy(algorithms::ahead(first, 1));
+          static_cast<void>(std::invoke(op, second, algorithms::difference_copy(first)));
+        },
+        true);
     const blocks cut = slow ? blocks{n, blocks::exactly{(n + most_blocks - 1) / most_blocks}} : blocks{n, least_difference_block};
     std::vector<std::optional<T>> lasts(cut.count);  // the last element of each block but the last: `out` may overwrite it
     algorithms::loop(std::max<std::size_t>(cut.count, 1) - 1, [&](std::size_t block, std::size_t stop) {
@@ -162,9 +165,13 @@ struct adjacent_difference_function : refuses_inserters {
       if (last_is_known && from < to) *result = std::invoke(op, std::as_const(*lasts[block]), std::move(before));
     };
     if (slow) cost_of<difference_block<site>>.learn(cost_of<site>.ticks() * static_cast<double>(cut.size));
-    algorithms::loop_at<difference_block<site>>(cut.count, [&](std::size_t block, std::size_t stop) {
-      for (; block != stop; ++block) write_block(block);
+    // The first element is copied: by itself, that is a block that says nothing about what differences cost.
+    const std::size_t copies = slow && cut.size == 1 ? 1 : 0;
+    if (copies > 0) write_block(0);
+    algorithms::loop_at<difference_block<site>>(cut.count - copies, [&](std::size_t block, std::size_t stop) {
+      for (; block != stop; ++block) write_block(copies + block);
     });
+    if (slow) cost_of<site>.learn(cost_of<difference_block<site>>.ticks() / static_cast<double>(cut.size));
     return {end, algorithms::ahead(out, n)};
   }
   template <std::ranges::random_access_range R, parallel_iterator O, class Op = std::minus<>>

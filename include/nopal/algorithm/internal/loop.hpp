@@ -76,12 +76,13 @@ inline bool is_slow(double ticks, std::size_t n) noexcept {
 
 /// Returns slow(ticks) of what one of n calls takes. ask() makes one such call to find out, unless it is known to be slow. The type `Site`
 /// identifies the cost that is remembered. `Repeats`: ask() may be called once more, where cold memory may have made a quick call slow.
+/// `measured`: if the calls are made in parallel the caller measures them, and `Site` learns what they have taken. Then none is in vain.
 template <class Site, bool Repeats = false, class Ask, class Slow>
-bool turns_out(std::size_t n, const Ask& ask, const Slow& slow) {
+bool turns_out(std::size_t n, const Ask& ask, const Slow& slow, bool measured = false) {
   if (n < 2) return false;
   if (shares_by_schedule()) return n < parallel_partition;
   iteration_cost& cost = cost_of<Site>;
-  if (slow(cost.ticks()) && !cost.doubts()) return true;
+  if (slow(cost.ticks()) && (measured || !cost.doubts())) return true;
   const auto asked = [&] {
     const std::uint64_t before = loop_ticks();
     ask();
@@ -95,8 +96,8 @@ bool turns_out(std::size_t n, const Ask& ask, const Slow& slow) {
 }
 /// Returns whether n calls that take as long as ask() are worth being made in parallel. As turns_out; ask() has no effect.
 template <class Site, class Ask>
-bool turns_out_slow(std::size_t n, const Ask& ask) {
-  return algorithms::turns_out<Site, true>(n, ask, [n](double ticks) { return algorithms::is_slow(ticks, n); });
+bool turns_out_slow(std::size_t n, const Ask& ask, bool measured = false) {
+  return algorithms::turns_out<Site, true>(n, ask, [n](double ticks) { return algorithms::is_slow(ticks, n); }, measured);
 }
 
 }  // namespace nopal::core::algorithms

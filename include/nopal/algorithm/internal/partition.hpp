@@ -243,6 +243,10 @@ struct answered {
   bool operator()(bool answer) const { return answer; }
 };
 
+/// The cost of an answer, as the loop over elements has measured it.
+template <class Goes>
+struct answer_of {};
+
 /// Asks about all elements in parallel. Then divide(begin, end, goes_left) partitions them by the answers and returns where the right side
 /// begins. O(n) work, O(log n) span, and that of `divide`. Returns false, and has done nothing, if there is no memory.
 template <class I, class Goes, class Divide>
@@ -250,7 +254,7 @@ bool partition_answers(I first, std::size_t n, const Goes& goes_left, I& middle,
   const std::unique_ptr<bool[]> memory{new (std::nothrow) bool[n]};
   if (memory == nullptr) return false;
   bool* const answers = memory.get();
-  algorithms::loop(n, [=, &goes_left](std::size_t i, std::size_t end) {
+  algorithms::loop_at<answer_of<Goes>>(n, [=, &goes_left](std::size_t i, std::size_t end) {
     for (; i != end; ++i) answers[i] = static_cast<bool>(goes_left(*algorithms::ahead(first, i)));
   });
   const typename with_answers<I>::iterator begin{answers, first};

@@ -22,6 +22,7 @@
 #include "nopal/algorithm/internal/loop.hpp"
 #include "nopal/algorithm/internal/merge_runs.hpp"
 #include "nopal/algorithm/internal/on_pool.hpp"
+#include "nopal/algorithm/internal/pairs.hpp"
 #include "nopal/algorithm/internal/partition.hpp"
 #include "nopal/algorithm/reverse.hpp"
 #include "nopal/core/compiler/config.hpp"
@@ -210,13 +211,14 @@ struct merge_sort {
   static_assert(is_relocatable<I>);
 
   Less less;
-  bool slow = false;    ///< it takes long: all is done in parallel that can be
-  std::size_t all = 0;  ///< then: elements, those of all calls of sort
+  bool slow = false;     ///< it takes long: all is done in parallel that can be
+  std::size_t all = 0;   ///< then: elements, those of all calls of sort
+  std::size_t free = 1;  ///< then: workers that were free when the first of these calls began
 
   /// Sorts the n elements at `at`, into `room` or in place. If it throws, they are where they were to be, in some order. The other place has
   /// what relocate leaves: no objects, or moved ones. Called by a worker if n is at least sorted_alone, or if it is slow.
   void sort(I at, T* room, std::size_t n, bool to_room) const {
-    if (n <= (slow ? 3 : small_size<T>)) return sort_few(at, room, n, to_room);
+    if (is_few(n)) return sort_few(at, room, n, to_room);
     const std::size_t half = n / 2;
     bool right_begun = false;
     const auto left = [&] { sort(at, room, half, !to_room); };
@@ -236,12 +238,10 @@ struct merge_sort {
       bring(algorithms::ahead(at, half), room + half, n - half, right_begun && !to_room, to_room);
       throw;
     }
-    const auto search = static_cast<std::size_t>(std::bit_width(half));
-    const std::size_t slow_parts = slow ? algorithms::slow_merge_parts(n, search, share_of_workers(n)) : 0;
     if (to_room) {
-      algorithms::merge_runs(at, room, half, n, less, slow_parts);
+      merge(at, room, half, n);
     } else {
-      algorithms::merge_runs(room, at, half, n, less, slow_parts);
+      merge(room, at, half, n);
     }
   }
 
@@ -254,8 +254,25 @@ struct merge_sort {
       bool to_room;
       ~brings() { bring(at, room, n, false, to_room); }
     } const at_the_end{at, room, n, to_room};
+    if (slow && algorithms::sorts_by_pairs<Less>(n, share_of_free(n))) return algorithms::sort_by_pairs(at, n, less);
     algorithms::small_sort(at, n, less);
   }
+
+  bool is_few(std::size_t n) const {
+    if (!slow) return n <= small_size<T>;
+    return n <= too_few_to_divide || algorithms::sorts_by_pairs<Less>(n, share_of_free(n));
+  }
+
+  template <class From, class To>
+  void merge(const From& from, const To& to, std::size_t half, std::size_t n) const {
+    if (slow && algorithms::merges_by_pairs<Less>(half, n - half, share_of_free(n)))
+      return algorithms::merge_runs_by_pairs(from, to, half, n, less);
+    const auto search = static_cast<std::size_t>(std::bit_width(half));
+    algorithms::merge_runs(from, to, half, n, less, slow ? algorithms::slow_merge_parts(n, search, share_of_workers(n)) : 0);
+  }
+
+  /// Returns how many free workers n elements have, while others sort the rest of `all`.
+  std::size_t share_of_free(std::size_t n) const { return free * n / all; }
 
   /// Returns how many workers a merge of n elements counts on, while others merge the rest of `all`: twice its share, as some end before
   /// others. Both halves of an odd number have the same.
@@ -271,16 +288,16 @@ struct merge_sort {
 };
 
 /// As merge_sort, of elements that are only is_borrowable: all are sorted in the buffer, where nothing but `less` may fail. Returns false, and
-/// has done nothing, if there is no memory for twice as many. Called by a worker if n is at least sorted_alone, or if `less` is slow.
+/// has done nothing, if there is no memory for twice as many. `free`: as in merge_sort. Called by a worker if n is at least sorted_alone, or if `less` is slow.
 template <class I, class Less>
-bool sort_in_buffer(const I& first, std::size_t n, const Less& less, bool slow) {
+bool sort_in_buffer(const I& first, std::size_t n, const Less& less, bool slow, std::size_t free) {
   using T = std::iter_value_t<I>;
   const raw_buffer<T> buffer{2 * n, std::nothrow};
   T* const at = buffer.data();
   if (at == nullptr) return false;
   algorithms::carry_in_parts(first, at, n);
   try {
-    merge_sort<T*, Less>{less, slow, n}.sort(at, at + n, n, false);
+    merge_sort<T*, Less>{less, slow, n, free}.sort(at, at + n, n, false);
   } catch (...) {
     algorithms::carry_back(at, first, n);
     throw;
@@ -294,10 +311,13 @@ template <class I, class Less>
 struct merge_sort_in_place {
   Less less;
   bool slow = false;
+  std::size_t all = 0;   ///< as in merge_sort; 0: it only merges
+  std::size_t free = 1;  ///< as in merge_sort
 
   /// Called by a worker if n is at least sorted_alone, or if it is slow.
   void sort(I first, std::size_t n) const {
-    if (n <= (slow ? 3 : small_size<std::iter_value_t<I>>)) return algorithms::small_sort(first, n, less);
+    if (slow && all > 0 && algorithms::sorts_by_pairs<Less>(n, free * n / all)) return algorithms::sort_by_pairs(first, n, less);
+    if (n <= (slow ? too_few_to_divide : small_size<std::iter_value_t<I>>)) return algorithms::small_sort(first, n, less);
     const std::size_t half = n / 2;
     both(n, [=, this] { sort(first, half); }, [=, this] { sort(algorithms::ahead(first, half), n - half); });
     merge(first, half, n - half);
@@ -441,10 +461,12 @@ struct quick_sort {
 
   /// Stably, so that both ways give the same result.
   void sort_few(I first, std::size_t n) const {
+    const std::size_t free = slow ? algorithms::free_for_pairs<Less>(n) : 1;
+    if (slow && algorithms::sorts_by_pairs<Less>(n, free)) return algorithms::sort_by_pairs(first, n, less);
     if constexpr (is_relocatable<I>) {
-      if (slow && n > 4) {
+      if (slow && n > too_few_to_divide) {
         const raw_buffer<T> room{n, std::nothrow};
-        if (room.data() != nullptr) return merge_sort<I, Less>{less, true, n}.sort(first, room.data(), n, false);
+        if (room.data() != nullptr) return merge_sort<I, Less>{less, true, n, free}.sort(first, room.data(), n, false);
       }
     }
     algorithms::small_sort(first, n, less);
@@ -872,10 +894,33 @@ void where_worth_it(std::size_t n, const F& f, bool slow = false) {
   }
 }
 
-/// Does a comparison take so long that several workers should sort even a few elements? Measured with the first two.
+/// Do such comparisons take a nanosecond, whatever the elements?
+template <class T, class Less>
+inline constexpr bool never_slow = false;
+template <class T, class Comp>
+inline constexpr bool never_slow<T, projected_less<Comp, std::identity>> =
+    compares_plainly<Comp> && (std::is_arithmetic_v<T> || std::is_pointer_v<T>);
+
+/// Does a comparison take so long that several workers should sort even a few elements? Measured with the first two. `pairs`: of the few
+/// elements, so many would be compared at once. by_pairs(): would they all be?
+template <class I, class Less, class ByPairs>
+bool compares_slowly(I first, std::size_t n, const Less& less, std::size_t pairs, const ByPairs& by_pairs) {
+  if (n < 3 || (n <= too_few_to_divide && never_slow<std::iter_value_t<I>, Less>)) return false;
+  const auto slow = [=](double ticks) {
+    return algorithms::is_slow(ticks, n) && (n > too_few_to_divide || algorithms::worth_pairs(ticks, pairs));
+  };
+  iteration_cost& cost = cost_of<Less>;
+  const float known = cost.ticks();
+  const bool known_slow = slow(known);
+  // Where few are known to be quick, two readings of the clock would take longer than to sort them.
+  if (n <= too_few_to_divide && known > 0 && !known_slow && !shares_by_schedule() && !cost.doubts()) return false;
+  const auto ask = [&] { static_cast<void>(less(*algorithms::ahead(first, 1), *first)); };
+  return algorithms::turns_out<Less, true>(n, ask, slow, known_slow && by_pairs());
+}
 template <class I, class Less>
 bool compares_slowly(I first, std::size_t n, const Less& less) {
-  return n > 4 && algorithms::turns_out_slow<Less>(n, [&] { static_cast<void>(less(*algorithms::ahead(first, 1), *first)); });
+  return algorithms::compares_slowly(first, n, less, n <= most_paired ? algorithms::pairs_of(n) : 0,
+                                     [n] { return algorithms::sorts_by_pairs<Less>(n); });
 }
 
 /// Returns whether the range was sorted or reversed; it is sorted then.

@@ -8,6 +8,7 @@
 // "Blocks". Next: loop.hpp.
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 #include "nopal/core/architecture/instructions.hpp"
@@ -150,6 +151,9 @@ namespace nopal::inline NOPAL_ABI::core {
 /// True if there are others to share a loop with. False in a pool of one worker, or one that does not steal. By the thread that runs the
 /// loop.
 NOPAL_API bool could_share() noexcept;
+/// Returns how many workers may take part in what the caller is about to begin: itself, and those that sleep or search, a moment ago. 1
+/// where no pool has been made. Under a controlled schedule all workers of the pool. By the thread that begins it.
+NOPAL_API std::size_t free_workers() noexcept;
 /// True if the rest of a loop should be offered that has run for `elapsed` ticks and will run for `rest` more. By the thread that runs it.
 ///
 /// On a worker that has offered something already, only if a thief requests more. Else at once if thieves are awake and the rest takes some
