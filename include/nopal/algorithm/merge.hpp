@@ -18,6 +18,7 @@
 #include "nopal/algorithm/internal/extent.hpp"
 #include "nopal/algorithm/internal/loop.hpp"
 #include "nopal/algorithm/internal/merge_runs.hpp"
+#include "nopal/algorithm/internal/merge_waves.hpp"
 #include "nopal/algorithm/internal/on_pool.hpp"
 #include "nopal/algorithm/internal/pairs.hpp"
 #include "nopal/algorithm/internal/refusals.hpp"
@@ -150,8 +151,11 @@ void merge_halves(I first, std::size_t half, std::size_t n, const Less& less, bo
     if (half == 0 || half == n) return;  // the comparator contradicts itself
   }
   if constexpr (is_relocatable<I>) {
-    const raw_buffer<std::iter_value_t<I>> room{n, std::nothrow};
+    const bool in_waves = !slow && n > few_to_merge;
+    const std::size_t capacity = in_waves ? algorithms::room_for_waves<std::iter_value_t<I>>(half, n - half) : n;
+    const raw_buffer<std::iter_value_t<I>> room{capacity, std::nothrow};
     if (room.data() != nullptr) {
+      if (in_waves) return algorithms::merge_in_waves(first, half, n, room.data(), capacity, less);
       try {
         const auto search = static_cast<std::size_t>(std::bit_width(std::min(half, n - half)));
         algorithms::merge_runs(first, room.data(), half, n, less,
@@ -217,11 +221,12 @@ inline constexpr core::algorithms::merge_function merge{};
 
 /// inplace_merge(first, middle, last, comp = less, proj = identity), inplace_merge(range, middle, comp, proj): merges two sorted parts of a
 /// range, the second of which begins at `middle`, equal elements of the first part first. Returns the end, as std::ranges::inplace_merge
-/// does. Several threads call comp and proj at once. Elements need only be movable. It takes memory for those that change their places;
-/// without it, or where moves may throw, it swaps. Objects are destroyed and made again as stable_sort says.
+/// does. Several threads call comp and proj at once. Elements need only be movable. It takes memory for those that change their places,
+/// or, of two million and more that are compared quickly, for at most half of them. Without it, or where moves may throw, it swaps. Objects
+/// are destroyed and made again as stable_sort says.
 ///
 /// Throws what comp, proj and moves throw, the exception of the earliest part that threw. All elements are then in the range, in some
-/// order, if moves do not throw. Off a pool also throws what default_pool() throws. O(n) work, O(n / 64 + log n) span; by swaps O(n log n)
+/// order, if moves do not throw. Off a pool also throws what default_pool() throws. O(n) work, O(n / 64 + log² n) span; by swaps O(n log n)
 /// work and O(n) span.
 inline constexpr core::algorithms::inplace_merge_function inplace_merge{};
 
