@@ -222,6 +222,16 @@ namespace algorithms = nopal::core::algorithms;
 static_assert(!algorithms::is_relocatable<guarded<unsure>> && !algorithms::is_borrowable<guarded<unsure>>);
 static_assert(!algorithms::is_relocatable<guarded<half_sure>> && algorithms::is_borrowable<guarded<half_sure>>);
 
+/// As std::ranges::stable_partition. (Clang warns of how that of GCC 12 gets its memory.)
+template <class R, class Pred>
+void divides(R& range, const Pred& pred) {
+  R divided;
+  for (const bool first : {true, false}) {
+    std::ranges::copy_if(range, std::back_inserter(divided), [&](const auto& x) { return pred(x) == first; });
+  }
+  range = std::move(divided);
+}
+
 /// Calls sort(range, less) and so on, of n numbers as T. `slowly`: comparisons take a microsecond or more.
 template <class T>
 void rearranges_within(std::size_t n, bool slowly) {
@@ -241,7 +251,7 @@ void rearranges_within(std::size_t n, bool slowly) {
   auto in_order = before;
   std::ranges::sort(in_order);
   auto divided = before;
-  std::ranges::stable_partition(divided, third);
+  divides(divided, third);
   auto v = before;
   const auto a = guard(v);
   const auto inside = [=](const char* what) { EXPECT_EQ(formed_outside.exchange(0), 0) << what << ", " << n << ' ' << slowly; };
@@ -420,7 +430,7 @@ TEST(iterators, of_a_deque_of_strings_with_allocators) {
       strings = before;
       nopal::stable_partition(strings, [](const auto& s) { return s.ends_with('0'); });
       expected = before;
-      std::ranges::stable_partition(expected, [](const auto& s) { return s.ends_with('0'); });
+      divides(expected, [](const auto& s) { return s.ends_with('0'); });
       EXPECT_TRUE(strings == expected);
     }
   });
@@ -446,8 +456,8 @@ TEST(iterators, of_elements_that_cannot_come_back_leave_as_many) {
     {
       std::deque<element> all;
       for (const int x : test::numbers<int>(static_cast<std::size_t>(n), 1000)) all.emplace_back(x);
-      std::stable_sort(all.begin(), all.begin() + n / 2, [](const element& a, const element& b) { return a.key < b.key; });
-      std::stable_sort(all.begin() + n / 2, all.end(), [](const element& a, const element& b) { return a.key < b.key; });
+      std::ranges::sort(all.begin(), all.begin() + n / 2, {}, &element::key);
+      std::ranges::sort(all.begin() + n / 2, all.end(), {}, &element::key);
       element::left = at;
       EXPECT_THROW(rearrange(all), test::thrown);
       element::left = 0;
