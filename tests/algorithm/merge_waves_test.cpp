@@ -133,7 +133,7 @@ void for_lengths(std::initializer_list<std::size_t> lengths, Check check) {
     pool.run([&] {
       for (const std::size_t n : lengths) {
         if (n >= 30'000 && workers == 2) continue;  // three take the same ways
-        for (const std::size_t half : {std::size_t{1}, n / 50, n / 7, n / 2, n - n / 7, n - n / 50, n - 1}) {
+        for (const std::size_t half : {std::size_t{1}, n / 50, n / 7, n / 2, n / 2 + 1, n / 2 + n / 20, n - n / 7, n - n / 50, n - 1}) {
           const bool of_many = half == 1 || half == n / 7 || half == n - n / 50 || half == n - 1;
           if (half == 0 || half == n || (n >= 30'000 && of_many)) continue;
           for (int shape = 0; shape < shapes; ++shape) {

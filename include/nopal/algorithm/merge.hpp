@@ -223,7 +223,8 @@ inline constexpr core::algorithms::merge_function merge{};
 /// range, the second of which begins at `middle`, equal elements of the first part first. Returns the end, as std::ranges::inplace_merge
 /// does. Several threads call comp and proj at once. Elements need only be movable. It takes memory for those that change their places,
 /// or, of two million and more that are compared quickly, for at most half of them. Without it, or where moves may throw, it swaps. Objects
-/// are destroyed and made again as stable_sort says.
+/// are destroyed and made again, and elements are lost, as stable_sort says: there, where assignments alone may throw, it takes twice the
+/// memory.
 ///
 /// Throws what comp, proj and moves throw, the exception of the earliest part that threw. All elements are then in the range, in some
 /// order, if moves do not throw. Off a pool also throws what default_pool() throws. O(n) work, O(n / 64 + log² n) span; by swaps O(n log n)

@@ -177,7 +177,7 @@ inline constexpr core::algorithms::partition_function partition{};
 /// before the others, both in their order, and returns the others, as std::ranges::stable_partition does. Several threads call pred and
 /// proj at once, once for each element. Then the elements are carried to memory for as many, and back. Without that memory, or where moves
 /// may throw, they are swapped. Objects in contiguous memory may be destroyed and made again by moves; through other iterators elements are
-/// only moved and assigned, so they may be parts of larger objects.
+/// only moved and assigned, so they may be parts of larger objects. There, where assignments alone may throw, elements are lost if one does.
 ///
 /// Throws what serial execution would have thrown first. What pred throws, it throws before anything is moved. Throws std::bad_alloc if
 /// there is no memory for one bit for each element. Off a pool also throws what default_pool() throws. O(n) work, O(n / 1024 + log n) span;

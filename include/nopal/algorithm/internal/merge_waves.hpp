@@ -97,7 +97,8 @@ class merge_waves {
         wave();
       }
     }
-    algorithms::carry_in_parts(low_end(kept_, kept_n_), low_end(to_, kept_n_), std::exchange(kept_n_, 0));
+    const std::size_t n = std::exchange(kept_n_, 0);
+    algorithms::carry_in_parts(low_end(kept_, n), low_end(to_, n), n);
   }
 
  private:
