@@ -172,8 +172,9 @@ void expect_all(const V& v) {
   std::vector<int> all(v.size());
   for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<int>(i);
   EXPECT_TRUE(places == all);
-  if constexpr (std::is_same_v<typename V::value_type, dear>)
+  if constexpr (std::is_same_v<typename V::value_type, dear>) {
     EXPECT_TRUE(std::ranges::all_of(v, [](const dear& x) { return x.text.starts_with("that an owner"); }));
+  }
 }
 
 /// Lets call number `at` throw. Returns whether there was one.
@@ -236,7 +237,9 @@ TEST(merge_waves, keep_all_where_many_parts_throw) {
       caught = key;
     }
     expect_all(v);
-    if (half > n / 10 && half < n - n / 10) EXPECT_GT(caught, above);
+    if (half > n / 10 && half < n - n / 10) {
+      EXPECT_GT(caught, above);
+    }
   });
 }
 
@@ -264,7 +267,9 @@ TEST(merge_waves, move_elements_little_more_than_once) {
     const std::size_t shorter = std::min(half, n - half);
     const bool is_short = in_waves && n < algorithms::parallel_merge;
     EXPECT_LE(dear::moves.load(), is_short ? n + shorter : 2 * n) << "shape " << shape << ", " << half << " of " << n;
-    if (in_waves && shape == 0 && half == n / 2) EXPECT_LE(dear::moves.load(), n * 31 / 20 + algorithms::parallel_merge);
+    if (in_waves && shape == 0 && half == n / 2) {
+      EXPECT_LE(dear::moves.load(), n * 31 / 20 + algorithms::parallel_merge);
+    }
   });
 }
 TEST(merge_waves, of_very_many_elements_move_them_little_more_than_once) {
