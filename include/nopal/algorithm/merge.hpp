@@ -51,13 +51,14 @@ bool merges_slowly_by_pairs(std::size_t n1, std::size_t n2) {
 }
 
 /// For comparisons that take long: one part for each worker, or several if parts are long. Binary searches in parallel find where they
-/// begin. Of few elements all pairs are compared at once; then each element is a part, which needs no comparison.
-template <class Site, class I1, class I2, class Before, class Merge>
+/// begin. Of few elements all pairs are compared at once if `ByPairs`: then each element is a part, one after the other, for which `merge`
+/// must compare nothing.
+template <class Site, bool ByPairs, class I1, class I2, class Before, class Merge>
 void merge_slowly(const I1& first1, std::size_t n1, const I2& first2, std::size_t n2, const Before& is_before, const Merge& merge) {
   const std::size_t n = n1 + n2;
   const auto search = static_cast<std::size_t>(std::bit_width(std::min(n1, n2)));
   algorithms::on_pool([&] {
-    if (algorithms::merges_slowly_by_pairs<Site>(n1, n2)) {
+    if (ByPairs && algorithms::merges_slowly_by_pairs<Site>(n1, n2)) {
       return algorithms::merge_by_pairs<Site>(
           n1, n2, [&](std::size_t j, std::size_t i) { return is_before(*algorithms::ahead(first2, j), *algorithms::ahead(first1, i)); },
           [&](bool of_second, std::size_t i, std::size_t j) { merge(i, of_second ? i : i + 1, j, of_second ? j + 1 : j); });
@@ -104,7 +105,7 @@ struct merge_function : refuses_lists, refuses_inserters_behind_two {
     if (n1 > 0 && n2 > 0 &&
         turns_out_slow<site>(
             n1 + n2, [&] { static_cast<void>(is_before(*first2, *first1)); }, algorithms::merges_slowly_by_pairs<site>(n1, n2))) {
-      algorithms::merge_slowly<site>(
+      algorithms::merge_slowly<site, true>(
           first1, n1, first2, n2, is_before, [&](std::size_t from1, std::size_t to1, std::size_t from2, std::size_t to2) {
             std::ranges::merge(algorithms::ahead(first1, from1), algorithms::ahead(first1, to1), algorithms::ahead(first2, from2),
                                algorithms::ahead(first2, to2), algorithms::ahead(out, from1 + from2), std::ref(comp), std::ref(proj1),

@@ -94,7 +94,7 @@ struct includes_function : refuses_lists, refuses_second {
     try {
       using site = includes_pack<I1, I2, Comp, Proj1, Proj2>;
       if (turns_out_slow<site>(n1 + n2, [&] { static_cast<void>(is_before(*first2, *first1)); })) {
-        algorithms::merge_slowly<site>(first1, n1, first2, n2, is_before, look);
+        algorithms::merge_slowly<site, false>(first1, n1, first2, n2, is_before, look);
       } else {
         algorithms::each_block(blocks{n1 + n2, least_merge_block}, [&](std::size_t, std::size_t from, std::size_t to) {
           if (is_needless(from)) return;

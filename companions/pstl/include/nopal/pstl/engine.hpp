@@ -561,7 +561,7 @@ void merge(const I1& first1, const I1& last1, const I2& first2, const I2& last2,
     const auto is_before = [&](auto&& of_second, auto&& of_first) { return static_cast<bool>(comp(of_second, of_first)); };
     using site = algorithms::merge_pack<I1, I2, Comp, Leaf>;
     if (n1 > 0 && n2 > 0 && algorithms::turns_out_slow<site>(n, [&] { static_cast<void>(is_before(*first2, *first1)); })) {
-      algorithms::merge_slowly<site>(first1, n1, first2, n2, is_before, part);
+      algorithms::merge_slowly<site, true>(first1, n1, first2, n2, is_before, part);
       return;
     }
     const algorithms::blocks cut{n, quick_merge_block};
