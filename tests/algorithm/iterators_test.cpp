@@ -190,34 +190,23 @@ TEST(iterators, are_formed_only_within_the_halves_of_a_small_merge) {
   }
 }
 
-/// A number whose moves may throw: it is sorted and merged in place.
-struct unsure {
-  unsure(int k) : key{k} {}  // NOLINT(google-explicit-constructor)
-  unsure(const unsure&) = default;
-  unsure(unsure&& o) noexcept(false) : key{o.key} {}
-  unsure& operator=(const unsure&) = default;
-  unsure& operator=(unsure&& o) noexcept(false) {
+/// A number whose assignment may throw, and unless `SurelyMade` its moves, too.
+template <bool SurelyMade>
+struct number_that_throws {
+  number_that_throws(int k) : key{k} {}  // NOLINT(google-explicit-constructor)
+  number_that_throws(const number_that_throws&) = default;
+  number_that_throws(number_that_throws&& o) noexcept(SurelyMade) : key{o.key} {}
+  number_that_throws& operator=(const number_that_throws&) = default;
+  number_that_throws& operator=(number_that_throws&& o) noexcept(false) {
     key = o.key;
     return *this;
   }
-  ~unsure() = default;
+  ~number_that_throws() = default;
   int key;
-  friend auto operator<=>(const unsure&, const unsure&) = default;
+  friend auto operator<=>(const number_that_throws&, const number_that_throws&) = default;
 };
-/// A number whose assignment may throw: it is sorted in a buffer, and comes back.
-struct half_sure {
-  half_sure(int k) : key{k} {}  // NOLINT(google-explicit-constructor)
-  half_sure(const half_sure&) = default;
-  half_sure(half_sure&& o) noexcept : key{o.key} {}
-  half_sure& operator=(const half_sure&) = default;
-  half_sure& operator=(half_sure&& o) noexcept(false) {
-    key = o.key;
-    return *this;
-  }
-  ~half_sure() = default;
-  int key;
-  friend auto operator<=>(const half_sure&, const half_sure&) = default;
-};
+using unsure = number_that_throws<false>;    // sorted and merged in place
+using half_sure = number_that_throws<true>;  // sorted in a buffer, and comes back
 namespace algorithms = nopal::core::algorithms;
 static_assert(!algorithms::is_relocatable<guarded<unsure>> && !algorithms::is_borrowable<guarded<unsure>>);
 static_assert(!algorithms::is_relocatable<guarded<half_sure>> && algorithms::is_borrowable<guarded<half_sure>>);

@@ -288,7 +288,8 @@ struct merge_sort {
 };
 
 /// As merge_sort, of elements that are only is_borrowable: all are sorted in the buffer, where nothing but `less` may fail. Returns false, and
-/// has done nothing, if there is no memory for twice as many. `free`: as in merge_sort. Called by a worker if n is at least sorted_alone, or if `less` is slow.
+/// has done nothing, if there is no memory for twice as many. `free`: as in merge_sort. Called by a worker if n is at least sorted_alone, or
+/// if `less` is slow.
 template <class I, class Less>
 bool sort_in_buffer(const I& first, std::size_t n, const Less& less, bool slow, std::size_t free) {
   using T = std::iter_value_t<I>;
