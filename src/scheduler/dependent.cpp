@@ -33,10 +33,11 @@ rest_of_job::~rest_of_job() {
 }
 
 // What begins after the job is given to the pool where it has ended.
-pending_where_it_ends::pending_where_it_ends(job const& r) noexcept : pool_{&current()->pool() != r.pool ? &current()->pool() : nullptr} {
+pending_where_it_ends<true>::pending_where_it_ends(job const& r) noexcept
+    : pool_{&current()->pool() != r.pool ? &current()->pool() : nullptr} {
   if (pool_ != nullptr) pool_->pending.started();
 }
-pending_where_it_ends::~pending_where_it_ends() {
+pending_where_it_ends<true>::~pending_where_it_ends() {
   if (pool_ != nullptr) pool_->pending.finished();
 }
 

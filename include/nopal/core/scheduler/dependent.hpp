@@ -95,7 +95,7 @@ class NOPAL_PROFILED dependent_job final : public submitted_job<F, A...>, public
       : submitted_job<F, A...>{static_cast<F>(f), static_cast<A>(a)...}, waiting_job{std::move(after), *this} {
     this->finish = [](job& r) noexcept {
       auto& self = static_cast<dependent_job&>(r);
-      pending_where_it_ends const there{r};
+      [[maybe_unused]] pending_where_it_ends<dependent_job::is_coroutine> const there{r};
       self.end_call();
       self.let_go();
       core::end_submitted(self, self.own, self.done);

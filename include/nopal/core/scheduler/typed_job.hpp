@@ -328,7 +328,14 @@ class NOPAL_API rest_of_job {
   fiber_values values_;
 };
 /// While it lives, the pool in which a job ends has it as pending, if the job is a task that has come there from the pool that it was given to.
-class NOPAL_API pending_where_it_ends {
+/// Only a task may: MayMove.
+template <bool MayMove>
+class pending_where_it_ends {
+ public:
+  explicit pending_where_it_ends(job const&) noexcept {}
+};
+template <>
+class NOPAL_API pending_where_it_ends<true> {
  public:
   explicit pending_where_it_ends(job const& r) noexcept;
   pending_where_it_ends(pending_where_it_ends const&) = delete;
@@ -374,7 +381,7 @@ class NOPAL_PROFILED submitted_job : public typed_job<way::submits, F, A...>,
         submitted_result<result>{static_cast<job_of<result>&>(*this)} {
     this->finish = [](job& r) noexcept {
       auto& self = static_cast<submitted_job&>(r);
-      pending_where_it_ends const there{r};
+      [[maybe_unused]] pending_where_it_ends<submitted_job::is_coroutine> const there{r};
       self.end_call();
       core::end_submitted(self, self.own, self.done);
     };
@@ -408,7 +415,7 @@ class NOPAL_PROFILED detached_job final : public typed_job<way::submits, F, A...
     this->finish = [](job& r) noexcept {
       auto& self = static_cast<detached_job&>(r);
       if (self.error != nullptr) detached_threw(self.error, self.function());
-      pending_where_it_ends const there{r};
+      [[maybe_unused]] pending_where_it_ends<detached_job::is_coroutine> const there{r};
       rest_of_job const rest{self, self.values_};
       delete &self;
     };
