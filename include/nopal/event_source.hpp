@@ -8,8 +8,9 @@
 namespace nopal::inline NOPAL_ABI {
 
 /// A place where events come from outside of the pool, such as an epoll instance. A worker that finds no work polls it, and one worker at a
-/// time waits in it instead of sleeping. While all workers are busy the pool's timer polls it, once in a millisecond. No two threads are in
-/// `poll` and `wait` at a time, and what one call wrote the next one sees.
+/// time waits in it instead of sleeping. While all workers are busy the pool's timer polls it, once in a millisecond; once in
+/// two or four as long as workers themselves look that often, between two strands. No two threads are in `poll` and `wait` at a time, and
+/// what one call wrote the next one sees.
 ///
 /// Who waits for an event by a counter of its own leaves by nopal::stopped where it is asked to stop, and `poll` must not count that one
 /// down any more: let it wait in nopal::without_stop, or forget it first, under a lock that `poll` holds too.

@@ -368,10 +368,11 @@ void scheduler::stop() noexcept {
   threads_.clear();
   blocking_.stop();                                             // no strand waits for a call any more
   timer_.stop();                                                // before the workers are destroyed: the timer's thread reads their states
-  state_.asks_for_due.store(false, std::memory_order_relaxed);  // relaxed, all four: no thread works for the pool
+  state_.asks_for_due.store(false, std::memory_order_relaxed);  // relaxed, the four of them: no thread works for the pool
   state_.asks_for_high.store(false, std::memory_order_relaxed);
   state_.watches_low.store(false, std::memory_order_relaxed);
   state_.looks_at_memory.store(false, std::memory_order_relaxed);
+  state_.events.timer_rests();
   if (holds_pin_) some_pool_is_pinned.store(0, std::memory_order_relaxed);  // relaxed: it orders nothing, as in the constructor
 }
 

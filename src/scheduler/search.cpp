@@ -32,12 +32,27 @@ event_source::~event_source() = default;
 
 namespace core {
 
+static void look_by_timer(void* with) noexcept;
+
+// Where the timer has no thread, the next who asks it tries again.
+static void ask_timer_to_look(pool_state& pool, std::int64_t after) noexcept {
+  if (!pool.timer.call_after(timer::later::events, std::chrono::nanoseconds{after}, look_by_timer, &pool)) pool.events.timer_rests();
+}
+
 // By the timer's thread. While a worker waits in the source, nothing else need look; that worker asks the timer again when it leaves.
 static void look_by_timer(void* with) noexcept {
   auto& pool = *static_cast<pool_state*>(with);
-  if (pool.events.somebody_waits()) return;
-  pool.events.poll();
-  look_at_events_later(pool);
+  pool_events& events = pool.events;
+  if (events.somebody_waits()) {
+    pool.look_again_after = tuning::between_polls;
+    events.timer_rests();
+    if (events.somebody_waits() || !events.asks_timer()) return;
+  } else {
+    bool const others_look = events.take_looks() * tuning::between_polls >= pool.look_again_after;
+    pool.look_again_after = others_look ? std::min(2 * pool.look_again_after, tuning::longest_between_polls) : tuning::between_polls;
+    events.poll();
+  }
+  ask_timer_to_look(pool, pool.look_again_after);
 }
 
 void look_at_events(worker& w) noexcept {
@@ -49,13 +64,14 @@ void look_at_entered_events(worker& w) noexcept {
   pool_state& pool = w.pool();
   s.looks_for_events = true;
   pool.events.source()->poll();
+  pool.events.note_look();
   s.looks_for_events = false;
   pool.events.leave();
   if (std::exchange(s.leaves_due, false)) ask_for_due(pool);
 }
 
 void look_at_events_later(pool_state& pool) noexcept {
-  static_cast<void>(pool.timer.call_after(timer::later::events, std::chrono::nanoseconds{tuning::between_polls}, look_by_timer, &pool));
+  if (pool.events.asks_timer()) ask_timer_to_look(pool, tuning::between_polls);
 }
 
 }  // namespace core

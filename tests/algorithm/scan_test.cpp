@@ -119,6 +119,56 @@ TEST(scan, groups_blocks_alike_in_order_and_in_rounds) {
   });
 }
 
+// An operation of n elements that is worth several threads: n of them take 200 us or more.
+template <class T>
+auto dear_sum(std::size_t n) {
+  return [n](T a, T b) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::nanoseconds{200'000 / n + 200};
+    while (std::chrono::steady_clock::now() < end) continue;
+    return a + b;
+  };
+}
+
+// One worker scans in order, several in rounds.
+TEST(scan, groups_few_dear_elements_alike_on_any_number_of_workers) {
+  std::vector<std::vector<double>> first_results;
+  test::everywhere([&] {
+    std::vector<std::vector<double>> results;
+    for (std::size_t n = 2; n < 1100; n += n < 70 ? 1 : 103) {
+      std::vector<double> v;
+      for (const auto x : test::numbers<std::int64_t>(n)) v.push_back(static_cast<double>(x) * 1e-7);
+      results.emplace_back(n);
+      nopal::inclusive_scan(v, results.back().begin(), dear_sum<double>(n));
+      results.push_back(v);
+      nopal::exclusive_scan(results.back(), results.back().begin(), 0.5, dear_sum<double>(n));
+    }
+    if (first_results.empty()) first_results = results;
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      const std::vector<double>& result = results[i];
+      EXPECT_EQ(std::memcmp(result.data(), first_results[i].data(), result.size() * sizeof(double)), 0) << result.size() << " elements";
+    }
+  });
+}
+
+TEST(scan, throws_what_a_dear_operation_throws) {
+  test::everywhere([] {
+    for (const std::size_t n : {2U, 3U, 16U, 65U}) {
+      const std::vector<int> v(n, 1);
+      std::vector<int> out(n);
+      for (std::size_t at = 0; at + 1 < n; ++at) {
+        std::atomic<std::size_t> calls{0};
+        const auto throws = [&, sum = dear_sum<int>(n)](int a, int b) {
+          if (calls++ == at) throw test::thrown{at};
+          return sum(a, b);
+        };
+        EXPECT_THROW(nopal::inclusive_scan(v, out.begin(), throws), test::thrown);
+        calls = 0;
+        EXPECT_THROW(nopal::exclusive_scan(v, out.begin(), 0, throws), test::thrown);
+      }
+    }
+  });
+}
+
 TEST(scan, calls_a_dear_operation_no_more_than_twice_for_each_element) {
   test::everywhere([] {
     for (const int n : {16, 64, 256}) {

@@ -272,6 +272,7 @@ void poll() noexcept {
   std::shared_ptr<engine> const e = engine::of_session();
   if (e == nullptr || !e->has_waiters()) return;
   looker const* const here = e->source_here();
+  if (here != nullptr) core::current()->pool().events.note_look();
   if (e->tell(e->look(/*in_passing=*/true), here) && here != nullptr) nopal::yield();
 }
 

@@ -272,7 +272,10 @@ void scan_in_blocks(I first, std::size_t n, O out, Op& op, std::optional<T> init
     for (std::size_t block = from; block != to; ++block) {
       const bool last = block + 1 == cut.count;
       if (!in_order || written.load(std::memory_order_acquire) != block) {
-        if (!last) sums[block + 1].emplace(all.sum(block, block == 0 ? std::move(begun) : std::nullopt));
+        if (last) continue;
+        std::optional<T>& sum = sums[block + 1];
+        sum.emplace(all.sum(block, block == 0 ? std::move(begun) : std::nullopt));
+        if (block == 0 && init) sum.emplace(static_cast<T>(algorithms::apply_to_copy(op, std::as_const(*init), std::move(*sum))));
         continue;
       }
       if (last) {
@@ -299,7 +302,8 @@ void scan_in_blocks(I first, std::size_t n, O out, Op& op, std::optional<T> init
       if (sums[block]) sums[block + 1].emplace(algorithms::apply_to_copy(op, std::as_const(*sums[block]), std::move(*sums[block + 1])));
     }
   } else {
-    if (init) sums[1].emplace(static_cast<T>(algorithms::apply_to_copy(op, std::as_const(*init), std::move(*sums[1]))));
+    // Where block 0 was summed up apart, that is done.
+    if (done != 0 && init) sums[1].emplace(static_cast<T>(algorithms::apply_to_copy(op, std::as_const(*init), std::move(*sums[1]))));
     sums[0] = std::move(init);
     algorithms::sum_up_behind<between>(sums, op);
   }

@@ -271,7 +271,8 @@ struct pool_state {
   std::atomic<bool> watches_low{false};    ///< the timer will look how long the queue `low` has waited: submission.cpp
   /// When workers that have not looked at what is due are asked again; the timer's.
   std::chrono::nanoseconds ask_again_after{tuning::between_requests};
-  std::atomic<bool> stopping{false};  ///< the workers' threads are to end
+  std::int64_t look_again_after = tuning::between_polls;  ///< nanoseconds between two looks of the timer into the event source; the timer's
+  std::atomic<bool> stopping{false};                      ///< the workers' threads are to end
   pending_work pending;
   std::atomic<std::uint64_t> spawned_outside{0};  ///< fibers that were spawned by threads which do not work for this pool
   std::atomic<unsigned> next_worker{0};           ///< where the next choice of a worker begins

@@ -40,8 +40,8 @@ class worker;
 void look_at_events(worker& w) noexcept;
 /// As above, where this worker has entered the source; leaves it.
 void look_at_entered_events(worker& w) noexcept;
-/// The timer's thread looks into the event source, once in tuning::between_polls, while no worker waits there. Called when the pool's
-/// threads begin.
+/// The timer's thread looks into the event source, from tuning::between_polls from now on, while no worker waits there. Called when the pool's
+/// threads begin, and by a worker that has waited.
 void look_at_events_later(pool_state& pool) noexcept;
 
 }  // namespace nopal::core

@@ -33,12 +33,22 @@ class pool_events {
   }
   /// Waits in the source, which the caller has entered. By a worker.
   void wait() noexcept {
-    waits_.store(true, std::memory_order_relaxed);  // relaxed, here and below: a hint for the timer
+    waits_.store(true, std::memory_order_relaxed);  // relaxed: a hint for the timer, which looks again
     source_->wait();
-    waits_.store(false, std::memory_order_relaxed);
+    waits_.store(false, std::memory_order_seq_cst);
   }
   /// True if a worker waits in the source.
-  bool somebody_waits() const noexcept { return waits_.load(std::memory_order_relaxed); }  // relaxed: as in wait
+  bool somebody_waits() const noexcept { return waits_.load(std::memory_order_seq_cst); }
+  /// False: the timer will look, so the caller need not ask it to. seq_cst, as the end of `wait`, somebody_waits and timer_rests: README.md,
+  /// "Events".
+  bool asks_timer() noexcept { return !timer_will_look_.exchange(true, std::memory_order_seq_cst); }
+  /// The timer will not look. By its thread, or by who was to ask it.
+  void timer_rests() noexcept { timer_will_look_.store(false, std::memory_order_seq_cst); }
+
+  /// A worker of the pool has looked for events, in this source or past it.
+  void note_look() noexcept { looks_.fetch_add(1, std::memory_order_relaxed); }  // relaxed, here and below: a hint for the timer
+  /// So many times since the last call. By the timer's thread.
+  std::int64_t take_looks() noexcept { return looks_.exchange(0, std::memory_order_relaxed); }
   /// True: the caller is in the source, and no other thread is until `leave`.
   // acquire and release pair with each other, for what belongs to the source
   bool enter() noexcept { return !taken_.exchange(true, std::memory_order_acquire); }
@@ -48,6 +58,8 @@ class pool_events {
   std::shared_ptr<event_source> const source_;
   alignas(destructive_size) std::atomic<bool> taken_{false};
   std::atomic<bool> waits_{false};
+  std::atomic<bool> timer_will_look_{false};
+  std::atomic<std::int64_t> looks_{0};
 };
 
 // Naps. The one thief of a node that must stay awake, though it has long found nothing, sleeps between its searches, longer each time. A
