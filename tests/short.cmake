@@ -15,22 +15,22 @@ if(NOPAL_SANITIZE STREQUAL "thread")
   list(APPEND no_unit any_duration arena bad_input called_directly called_directly_unchecked defaults frame memory_map names_for_1_0 optional_slot other_names
     results schedule scratch signature stay_in_coroutine task_arguments task_depth victim)
 elseif(NOPAL_SANITIZE)
-  set(short unit stress stop small algorithm_elementwise algorithm_ranges algorithm_scan embedding_lifetime embedding_fork)
+  set(short unit stress stop small algorithm_elementwise algorithm_ranges embedding_lifetime embedding_fork)
   set(long stop_same_run)
-  list(APPEND no_unit affinity any_duration call_once called_directly called_directly_unchecked condition_variable defaults due lost_wakeup memory_map
+  list(APPEND no_unit affinity any_duration call_once called_directly called_directly_unchecked condition_variable defaults due fiber_local lost_wakeup memory_map
     mutex_owner mutex names_for_1_0 naps observer other_names parking priority real_time schedule semaphore signature stay_in_coroutine time_limits victim)
 elseif(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   set(short ${folders})
   # The longest to compile, which GCC or another program of the folder stands for; or the longest to run.
   list(REMOVE_ITEM short types model soak)
-  set(long algorithm_sort_types algorithm_sorted algorithm_sort_failures embedding_tbb embedding_openmp embedding_thread_identity embedding_python
+  set(long algorithm_merge_waves algorithm_sort_types algorithm_sorted algorithm_sort_failures embedding_tbb embedding_openmp embedding_thread_identity embedding_python
     embedding_floating_point embedding_floating_point_changes embedding_valgrind embedding_many_stacks embedding_memory_returns
     matrix_longs matrix_moving matrix_records matrix_sorts pstl_order pstl_sums profile_nesting profile_mergesort profile_nqueens profile_matmul
     simulation_dear_elements simulation_dear_pairs simulation_dear_rearranging simulation_locks)
 else()
-  set(short unit stress stop small core_alone fatal algorithm_elementwise algorithm_merge_waves algorithm_reduce algorithm_parallel_for
-    algorithm_scan embedding_lifetime)
+  set(short unit stress stop small core_alone fatal algorithm_elementwise algorithm_merge_waves algorithm_parallel_for embedding_lifetime)
   set(long stop_same_run)
+  list(APPEND no_unit any_duration called_directly_unchecked fiber_local names_for_1_0 other_names priority)
 endif()
 
 # The folder of a program FOLDER_NAME; empty: none that this knows.
