@@ -28,7 +28,8 @@ elseif(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
     matrix_longs matrix_moving matrix_records matrix_sorts pstl_order pstl_sums profile_nesting profile_mergesort profile_nqueens profile_matmul
     simulation_dear_elements simulation_dear_pairs simulation_dear_rearranging simulation_locks)
 else()
-  set(short unit stress stop small core_alone fatal algorithm_elementwise algorithm_merge_waves algorithm_parallel_for embedding_lifetime)
+  set(short unit stress stop small core_alone fatal algorithm_elementwise algorithm_merge_waves algorithm_parallel_for algorithm_scan
+    embedding_lifetime)
   set(long stop_same_run)
   list(APPEND no_unit any_duration called_directly_unchecked fiber_local names_for_1_0 other_names priority)
 endif()

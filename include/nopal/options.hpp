@@ -88,7 +88,7 @@ struct experimental_options {
   /// the thief may be the only one that is awake. It must not fork, wait or throw.
   std::function<unsigned(unsigned thief, unsigned workers, std::uint64_t random)> choose_victim = {};
   /// What brings events from outside of the pool, and where a worker waits that has nothing to do: event_source.hpp. Null: nothing,
-  /// unless a companion brings one. A pool whose schedule is not free looks there once in a millisecond, and never waits there; beside
+  /// unless a companion brings one. A pool whose schedule is not free looks there each one to four milliseconds, and never waits; beside
   /// `simulate` it throws std::invalid_argument. No external caller of pool::run works in the place of the worker that waits there.
   std::shared_ptr<event_source> events = {};
 };

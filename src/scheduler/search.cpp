@@ -43,12 +43,13 @@ static void ask_timer_to_look(pool_state& pool, std::int64_t after) noexcept {
 static void look_by_timer(void* with) noexcept {
   auto& pool = *static_cast<pool_state*>(with);
   pool_events& events = pool.events;
+  std::int64_t const looks = events.take_looks();
   if (events.somebody_waits()) {
     pool.look_again_after = tuning::between_polls;
     events.timer_rests();
     if (events.somebody_waits() || !events.asks_timer()) return;
   } else {
-    bool const others_look = events.take_looks() * tuning::between_polls >= pool.look_again_after;
+    bool const others_look = looks * tuning::between_polls >= pool.look_again_after;
     pool.look_again_after = others_look ? std::min(2 * pool.look_again_after, tuning::longest_between_polls) : tuning::between_polls;
     events.poll();
   }

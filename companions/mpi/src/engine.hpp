@@ -90,14 +90,13 @@ class looker : public event_source {
     wake();
   }
   bool is_of(engine const& e) const noexcept { return &of_ == &e; }
-
- protected:
-  /// Takes all mail.
+  /// Takes all mail. Any thread.
   command* mail() noexcept {
     // relaxed: a hint, since a wake comes after the mail. acquire: pairs with bring.
     return mail_.load(std::memory_order_relaxed) == nullptr ? nullptr : mail_.exchange(nullptr, std::memory_order_acquire);
   }
 
+ protected:
   std::atomic<bool> deep_{false};
 
  private:

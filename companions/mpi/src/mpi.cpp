@@ -271,9 +271,12 @@ int wait_any(std::span<MPI_Request> requests, MPI_Status* status, on_stop then) 
 void poll() noexcept {
   std::shared_ptr<engine> const e = engine::of_session();
   if (e == nullptr || !e->has_waiters()) return;
-  looker const* const here = e->source_here();
-  if (here != nullptr) core::current()->pool().events.note_look();
-  if (e->tell(e->look(/*in_passing=*/true), here) && here != nullptr) nopal::yield();
+  looker* const here = e->source_here();
+  bool told = here != nullptr && e->tell(here->mail(), here);
+  told = e->tell(e->look(/*in_passing=*/true), here) || told;
+  if (here == nullptr) return;
+  if (!e->funnelled()) core::current()->pool().events.note_look();
+  if (told) nopal::yield();
 }
 
 void call_with(void (*f)(void* with), void* with) {

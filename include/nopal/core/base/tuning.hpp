@@ -97,9 +97,11 @@ inline constexpr std::uint64_t longest_backoff = 32;
 /// caller must soon see that its job has ended.
 inline constexpr int pauses_of_external_caller = 8;
 /// Nanoseconds between two looks of the timer for events from outside, while no worker waits for them: each takes a CPU from a worker for
-/// some 15 us. Doubled each time up to the second, as long as workers themselves have looked that often.
+/// some 15 us. Doubled each time up to the second, as long as workers have looked once in a millisecond, in the mean over that time. Looks
+/// that follow another within the third count as one with it.
 inline constexpr std::int64_t between_polls = 1'000'000;
 inline constexpr std::int64_t longest_between_polls = 4'000'000;
+inline constexpr std::int64_t between_counted_looks = 500'000;
 /// Nanoseconds between two looks of a thread for such events, between two strands that it runs.
 inline constexpr std::int64_t between_looks = 50'000;
 /// Once in so many times a worker takes the oldest of what is ready instead of the newest, or what came from outside. That seldom, the cost

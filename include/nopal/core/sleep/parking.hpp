@@ -42,12 +42,18 @@ class pool_events {
   /// False: the timer will look, so the caller need not ask it to. seq_cst, as the end of `wait`, somebody_waits and timer_rests: README.md,
   /// "Events".
   bool asks_timer() noexcept { return !timer_will_look_.exchange(true, std::memory_order_seq_cst); }
-  /// The timer will not look. By its thread, or by who was to ask it.
+  /// The timer will not look. By its thread, by who was to ask it, or where it has no thread any more.
   void timer_rests() noexcept { timer_will_look_.store(false, std::memory_order_seq_cst); }
 
-  /// A worker of the pool has looked for events, in this source or past it.
-  void note_look() noexcept { looks_.fetch_add(1, std::memory_order_relaxed); }  // relaxed, here and below: a hint for the timer
-  /// So many times since the last call. By the timer's thread.
+  /// A worker of the pool has looked for events, in this source or past it. relaxed, here and below: hints for the timer; of two that note at
+  /// once one may be lost
+  void note_look() noexcept {
+    std::int64_t const now = std_sync::now();
+    if (now - last_look_.load(std::memory_order_relaxed) < tuning::between_counted_looks) return;
+    last_look_.store(now, std::memory_order_relaxed);
+    looks_.store(looks_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
+  /// So many looks count since the last call. By the timer's thread.
   std::int64_t take_looks() noexcept { return looks_.exchange(0, std::memory_order_relaxed); }
   /// True: the caller is in the source, and no other thread is until `leave`.
   // acquire and release pair with each other, for what belongs to the source
@@ -60,6 +66,7 @@ class pool_events {
   std::atomic<bool> waits_{false};
   std::atomic<bool> timer_will_look_{false};
   std::atomic<std::int64_t> looks_{0};
+  std::atomic<std::int64_t> last_look_{0};
 };
 
 // Naps. The one thief of a node that must stay awake, though it has long found nothing, sleeps between its searches, longer each time. A
