@@ -270,10 +270,10 @@ int wait_any(std::span<MPI_Request> requests, MPI_Status* status, on_stop then) 
 
 void poll() noexcept {
   std::shared_ptr<engine> const e = engine::of_session();
-  if (e == nullptr || !e->has_waiters()) return;
+  if (e == nullptr) return;
   looker* const here = e->source_here();
   bool told = here != nullptr && e->tell(here->mail(), here);
-  told = e->tell(e->look(/*in_passing=*/true), here) || told;
+  if (e->has_waiters()) told = e->tell(e->look(/*in_passing=*/true), here) || told;
   if (here == nullptr) return;
   if (!e->funnelled()) core::current()->pool().events.note_look();
   if (told) nopal::yield();
