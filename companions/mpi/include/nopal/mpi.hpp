@@ -94,7 +94,8 @@ NOPAL_API int wait_any(std::span<MPI_Request> requests, MPI_Status* status = MPI
 /// Looks for what has completed, and wakes who waits for it. Where it has woken some on the pool for which the caller works, it yields to
 /// them: nopal::yield, which leaves the native stack. For programs that wait otherwise than in nopal, and for long computations that want to
 /// answer soon: without that, nobody looks for one to four milliseconds while all workers are busy. Costs some calls of MPI while somebody
-/// waits, else some 0.1 us. Any thread; does nothing where there is no session, and where it is funnelled.
+/// waits, else some 0.1 us. Any thread; does nothing where there is no session, and only wakes whom the session's thread has found where it
+/// is funnelled.
 NOPAL_API void poll() noexcept;
 
 /// As call, below, for f(with), which must not throw.

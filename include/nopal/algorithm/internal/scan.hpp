@@ -268,7 +268,8 @@ void scan_in_blocks(I first, std::size_t n, O out, Op& op, std::optional<T> init
   // How many blocks are written, in order. The thread that comes to block `written` uses `before` and `groups`, as the one left them that
   // wrote the block before: its acquire load pairs with that one's release store.
   std::atomic<std::size_t> written{0};
-  const bool adds_init_at_once = cut.size > 1;  // else summing up blocks takes no time, and one that takes long would be taken for all
+  // Else block 0 is written at once; or summing up a block takes no time, and one that takes long would be taken for all.
+  const bool adds_init_at_once = !in_order && cut.size > 1;
   algorithms::loop_at<first_pass>(cut.count, [&](std::size_t from, std::size_t to) {
     for (std::size_t block = from; block != to; ++block) {
       const bool last = block + 1 == cut.count;
@@ -304,7 +305,7 @@ void scan_in_blocks(I first, std::size_t n, O out, Op& op, std::optional<T> init
       if (sums[block]) sums[block + 1].emplace(algorithms::apply_to_copy(op, std::as_const(*sums[block]), std::move(*sums[block + 1])));
     }
   } else {
-    if (init && !(adds_init_at_once && done == 0))
+    if (init && !adds_init_at_once)
       sums[1].emplace(static_cast<T>(algorithms::apply_to_copy(op, std::as_const(*init), std::move(*sums[1]))));
     sums[0] = std::move(init);
     algorithms::sum_up_behind<between>(sums, op);
